@@ -1,0 +1,1 @@
+"""The tests of spark-tui: behaviour through public doors, laid out as the source is."""
