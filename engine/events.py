@@ -1,0 +1,38 @@
+"""Facts the engine announces: small, frozen, without any text of a memory."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChanged:
+    """Rows of the store changed, here or in another process; ``ids`` is empty when it is not known which."""
+
+    ids: tuple[str, ...] = ()
+    origin: Literal["here", "elsewhere"] = "here"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingProgress:
+    """The vector back-fill moved on; ``done`` and ``total`` count entries of the current generation."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchDegraded:
+    """A search channel went away (or came back, ``reason`` None)."""
+
+    channel: Literal["fts", "vector"]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """A setting has a new value; it takes effect at the next turn."""
+
+    key: str
+
+
+Fact = MemoryChanged | EmbeddingProgress | SearchDegraded | SettingsChanged

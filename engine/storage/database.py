@@ -1,0 +1,200 @@
+"""One SQLite file: opened, checked, migrated; one writer and a reader per thread. Knows no table of any subject."""
+
+import logging
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from engine.clock import Clock
+from engine.errors import SparkError, StoreBroken, StoreNewer, StoreReadOnly
+from engine.storage import migrations
+from engine.storage.connection import BUSY_TIMEOUT_MS, connect, looks_truncated, translated
+from engine.storage.lock import exclusive
+
+CHECKPOINT_WAIT_MS: Final = 1_000
+SET_ASIDE_WAIT_S: Final = 15.0
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What opening the database met: ``created`` fresh, ``set_aside`` a damaged file, why it may not be written."""
+
+    created: bool = False
+    set_aside: Path | None = None
+    read_only: SparkError | None = None
+    temporary: bool = False
+
+
+class Database:
+    """A database file; ``write`` gives the one writer inside a transaction, ``read`` a snapshot of this thread."""
+
+    def __init__(self, path: Path, opening: Opening, writer: apsw.Connection) -> None:
+        self.path = path
+        self.opening = opening
+        self._writer = writer
+        self._lock = threading.RLock()
+        self._local = threading.local()
+        self._readers: list[apsw.Connection] = []
+
+    @property
+    def writable(self) -> bool:
+        """Whether rows can be written, if only to a temporary index."""
+        return self.opening.read_only is None or self.opening.temporary
+
+    def check_writable(self) -> None:
+        """Raise ``StoreNewer`` or ``StoreReadOnly`` when nothing lasting may be written to this home."""
+        refusal = self.opening.read_only
+        if refusal is not None:
+            raise type(refusal)(refusal.message, refusal.hint, **refusal.details)
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[apsw.Connection]:
+        """A ``BEGIN IMMEDIATE`` transaction, committed at the end and rolled back on an exception.
+
+        Not ``durable``: it survives the death of this process, and a power cut once the next durable one is written.
+        Nested writes of one thread share the outer one. Raises ``StoreBusy`` after 5 s, ``StoreNewer`` or
+        ``StoreReadOnly`` when this process may only read.
+        """
+        if not self.writable:
+            self.check_writable()
+        with self._lock, translated():
+            nested = self._writer.in_transaction
+            if nested:
+                yield self._writer
+                return
+            self._writer.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def read(self) -> Iterator[apsw.Connection]:
+        """One consistent snapshot on this thread's own connection; nested reads share it."""
+        connection = self._reader()
+        with translated():
+            if connection.in_transaction:
+                yield connection
+                return
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("ROLLBACK")
+
+    def data_version(self) -> int:
+        """A number that changes whenever another connection has committed."""
+        with translated():
+            return int(next(self._reader().execute("PRAGMA data_version"))[0])
+
+    def checkpoint(self) -> bool:
+        """Move the write-ahead log into the file and empty it, so that deleted text is gone from disk as well.
+
+        False when a reader was in the way for a second: the log keeps what it has for now.
+        """
+        with self._lock, translated():
+            self._writer.set_busy_timeout(CHECKPOINT_WAIT_MS)  # it keeps all other writers waiting meanwhile
+            try:
+                busy = next(self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)"))[0]
+            except apsw.BusyError:
+                return False
+            finally:
+                self._writer.set_busy_timeout(BUSY_TIMEOUT_MS)
+        return not busy
+
+    def close(self) -> None:
+        """Close every connection; a temporary database is removed."""
+        with self._lock:
+            for connection in (*self._readers, self._writer):
+                connection.close()
+            self._readers.clear()
+        if self.opening.temporary:
+            shutil.rmtree(self.path.parent, ignore_errors=True)
+
+    def _reader(self) -> apsw.Connection:
+        found: apsw.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = connect(self.path, read_only=True)
+            self._local.connection = found
+            with self._lock:
+                self._readers.append(found)
+        return found
+
+
+def open_database(path: Path, clock: Clock) -> Database:
+    """Open (or make) the database of a home.
+
+    A damaged file is set aside under another name and a fresh one made (the files rebuild it); one of a newer program
+    is opened for reading; where the home cannot be written the index lives in a temporary file of this process.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return _open(path, clock)
+    except OSError as error:
+        refusal = StoreReadOnly(f"{path.parent} cannot be written: {error.strerror}", "check who owns it")
+    except StoreReadOnly as error:
+        refusal = StoreReadOnly(f"{path.parent} cannot be written", error.hint)
+    _log.warning("home is read-only; the index is temporary")
+    folder = Path(tempfile.mkdtemp(prefix="spark-tui-"))
+    database = _open(folder / path.name, clock)
+    database.opening = replace(database.opening, read_only=refusal, temporary=True)
+    return database
+
+
+def _open(path: Path, clock: Clock) -> Database:
+    try:
+        return _sound(path)
+    except StoreBroken:
+        # One process mends it; the next one through here finds it mended and must not set that aside.
+        with exclusive(path.with_name(path.name + ".lock"), SET_ASIDE_WAIT_S):
+            try:
+                return _sound(path)
+            except StoreBroken:
+                return _opened(path, _set_aside(path, clock))
+
+
+def _sound(path: Path) -> Database:
+    if looks_truncated(path):
+        raise StoreBroken("the database is shorter than it says")
+    return _opened(path, None)
+
+
+def _opened(path: Path, set_aside: Path | None) -> Database:
+    writer = connect(path)
+    try:
+        with translated():
+            version = migrations.version_of(writer)
+            newer = version > migrations.newest_version()
+            ran = 0 if newer else migrations.migrate(writer)
+        refusal = (
+            StoreNewer("this store was written by a newer spark-tui", "update spark-tui to change it")
+            if newer
+            else None
+        )
+        return Database(path, Opening(created=version == 0 and ran > 0, set_aside=set_aside, read_only=refusal), writer)
+    except BaseException:
+        writer.close()
+        raise
+
+
+def _set_aside(path: Path, clock: Clock) -> Path:
+    """Move a damaged database (and its log) out of the way; nothing is deleted."""
+    aside = path.with_name(f"{path.name}.broken-{clock.now_ms()}")
+    for suffix in ("", "-wal", "-shm"):
+        source = path.with_name(path.name + suffix)
+        if source.exists():
+            source.rename(aside.with_name(aside.name + suffix))
+    _log.error("database is damaged and was set aside as %s", aside.name)
+    return aside

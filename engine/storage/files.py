@@ -1,0 +1,153 @@
+"""Durable writing of single files: staged beside their place, synced, renamed; never half a file under its name."""
+
+import errno
+import hashlib
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import IoFailed, SparkError, StoreReadOnly
+
+STAGED_SUFFIX = ".tmp"
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "free some space and try again"),
+    errno.EDQUOT: ("the disk quota is used up", "free some space and try again"),
+    errno.EFBIG: ("the file would be larger than the system allows", None),
+    errno.ENAMETOOLONG: ("the path is too long", None),
+}
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a look at the directory tells of a file: modification time in nanoseconds, and size in bytes."""
+
+    mtime_ns: int
+    size: int
+
+
+def content_hash(data: bytes) -> str:
+    """SHA-256 of the whole file in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def signature(path: Path) -> Signature | None:
+    """The signature of a file, or None when there is no such regular file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return Signature(found.st_mtime_ns, found.st_size)
+
+
+def content(path: Path) -> bytes | None:
+    """The bytes of a file, or None when there is none. Raises ``IoFailed`` or ``StoreReadOnly``."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise io_error(error, path) from error
+
+
+def stage(target: Path, data: bytes, name: str | None = None) -> Path:
+    """Write ``data`` under a unique (or the given) temporary name beside ``target`` and sync it to disk.
+
+    Raises ``IoFailed`` or ``StoreReadOnly``; then nothing is left behind.
+    """
+    staged = target.parent / (name or staged_name(target))
+    try:
+        make_folder(target.parent)
+        with open(staged, "xb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+    except OSError as error:
+        discard(staged)
+        raise io_error(error, target) from error
+    return staged
+
+
+def staged_name(target: Path) -> str:
+    """A hidden, unique name that no reader takes for a memory."""
+    return f".{target.name}.{secrets.token_hex(6)}{STAGED_SUFFIX}"
+
+
+def publish(staged: Path, target: Path) -> Signature:
+    """Rename a staged file to its place and sync the directory; answers the signature the file now has."""
+    try:
+        os.replace(staged, target)
+        sync_folder(target.parent)
+        found = target.stat()
+    except OSError as error:
+        raise io_error(error, target) from error
+    return Signature(found.st_mtime_ns, found.st_size)
+
+
+def write_through(target: Path, data: bytes) -> Signature:
+    """Stage and publish in one go, for files that stand alone."""
+    staged = stage(target, data)
+    try:
+        return publish(staged, target)
+    except SparkError:
+        discard(staged)
+        raise
+
+
+def write_derived(target: Path, data: bytes) -> None:
+    """Replace a file that can be rebuilt at any time (MEMORY.md): atomic, but not synced."""
+    staged = target.parent / staged_name(target)
+    try:
+        make_folder(target.parent)
+        staged.write_bytes(data)
+        os.replace(staged, target)
+    except OSError as error:
+        discard(staged)
+        raise io_error(error, target) from error
+
+
+def remove(path: Path) -> None:
+    """Delete a file for good; one that is gone already is no error. Raises ``IoFailed`` when it stays."""
+    try:
+        path.unlink(missing_ok=True)
+        if path.parent.is_dir():
+            sync_folder(path.parent)
+    except OSError as error:
+        raise io_error(error, path) from error
+
+
+def discard(staged: Path) -> None:
+    """Drop a staged file; best effort, since whatever led here is the failure worth reporting."""
+    try:
+        staged.unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder (0700) and its parents, and sync the entry of a new one."""
+    if folder.is_dir():
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the renames and removals in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems cannot sync a directory
+            raise
+    finally:
+        os.close(handle)
+
+
+def io_error(error: OSError, path: Path) -> SparkError:
+    """The typed error for a failed file operation; names the path and the cause, never any content."""
+    if error.errno in _FORBIDDEN:
+        return StoreReadOnly(f"{path} cannot be written: {error.strerror}", "check who owns it", path=str(path))
+    reason, hint = _REASONS.get(error.errno or 0, (error.strerror or type(error).__name__, None))
+    return IoFailed(f"{path} cannot be written: {reason}", hint, path=str(path))
