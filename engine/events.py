@@ -30,9 +30,12 @@ class SearchDegraded:
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanged:
-    """A setting has a new value; it takes effect at the next turn."""
+    """Settings were read anew, here or because another process wrote them; ``key`` is empty when it is not known which.
 
-    key: str
+    They hold from the next turn on.
+    """
+
+    key: str = ""
 
 
 Fact = MemoryChanged | EmbeddingProgress | SearchDegraded | SettingsChanged

@@ -126,10 +126,11 @@ def discard(staged: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder (0700) and its parents, and sync the entry of a new one."""
+    """Make a folder and its missing parents (0700 each), and sync the entry of each new one."""
     if folder.is_dir():
         return
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
     sync_folder(folder.parent)
 
 

@@ -52,12 +52,13 @@ class Node:
 class Block:
     """A block and its top-level nodes: key, value, key, value …
 
-    ``plain`` says that the keys stand on lines of their own with nothing around them; ``aliased`` that some alias needs
-    an anchor.
+    ``column`` is where its lines begin. ``plain`` says that the keys stand on lines of their own with nothing around
+    them, ``aliased`` that some alias needs an anchor.
     """
 
     text: str
     nodes: list[Node] = field(default_factory=list)
+    column: int = 0
     plain: bool = True
     aliased: bool = False
 
@@ -87,10 +88,12 @@ def read_block(text: str) -> Block:
 
 
 def _line_of(error: "yaml.YAMLError", text: str) -> int:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    if mark is not None:
-        return int(mark.line) + 1
-    return text.count("\n", 0, getattr(error, "position", 0) or 0) + 1
+    context, problem = getattr(error, "context_mark", None), getattr(error, "problem_mark", None)
+    if problem is None:
+        return text.count("\n", 0, getattr(error, "position", 0)) + 1
+    # What is never closed is noticed at the end, but begins where the person has to look.
+    mark = context if context is not None and problem.index >= len(text) else problem
+    return int(mark.line) + 1
 
 
 def _reason(error: "yaml.YAMLError") -> str:
@@ -148,7 +151,8 @@ class _Reader:
     def _scalar(self, event: "yaml.ScalarEvent") -> None:
         if any(0xD800 <= ord(char) <= 0xDFFF for char in event.value):
             raise BrokenYaml(_line(event), "it holds half a character")
-        empty = not event.style and event.start_mark.index == event.end_mark.index
+        start, end = _span(event)
+        empty = not event.style and start == end
         shape = Shape.EMPTY if empty else Shape.LITERAL if event.style in ("|", ">") else Shape.INLINE
         self._begin(event, shape)
         self._anchor(event, event.value)
@@ -168,6 +172,7 @@ class _Reader:
             raise BrokenYaml(_line(event), f"it is nested deeper than {DEPTH_MAX} levels")
         if not self._open and not listed:
             self.block.plain &= not flow and event.anchor is None and event.tag is None
+            self.block.column = event.start_mark.column if event.start_mark else 0
         else:
             self._begin(event, self._shape(event, listed, flow))
         self._anchor(event, None)
@@ -176,7 +181,7 @@ class _Reader:
     def _shape(self, event: "yaml.CollectionStartEvent", listed: bool, flow: bool) -> Shape:
         if flow:
             return Shape.INLINE
-        marked = self.block.text[event.start_mark.index] in "&!"
+        marked = self.block.text[_span(event)[0]] in "&!"
         return Shape.MARKED if marked else Shape.ROWS if listed else Shape.NESTED
 
     def _end(self, event: "yaml.CollectionEndEvent") -> None:
@@ -192,7 +197,7 @@ class _Reader:
         if not self._open:
             raise BrokenYaml(_line(event), "it is not a mapping of keys to values")
         if len(self._open) == 1:
-            self.block.nodes.append(Node(event.start_mark.index, event.end_mark.index, shape))
+            self.block.nodes.append(Node(*_span(event), shape))
 
     def _anchor(self, event: "yaml.NodeEvent", value: FieldValue | None) -> None:
         if event.anchor is None:
@@ -207,7 +212,7 @@ class _Reader:
         """Hand a finished value to what it lies in, and move the end of the top-level node it belongs to."""
         node, parent = self.block.nodes[-1], self._open[-1]
         if event is not None:
-            node.end = event.end_mark.index
+            node.end = _span(event)[1]
         if len(self._open) == 1:
             node.value = list(value) if isinstance(value, list) else value
             self._check_key(node)
@@ -227,5 +232,10 @@ class _Reader:
         self._keys.add(node.value)
 
 
+def _span(event: "yaml.Event") -> tuple[int, int]:
+    start, end = event.start_mark, event.end_mark
+    return (start.index if start else 0), (end.index if end else 0)
+
+
 def _line(event: "yaml.Event") -> int:
-    return int(event.start_mark.line) + 1
+    return event.start_mark.line + 1 if event.start_mark else 1

@@ -51,22 +51,31 @@ def _edits(block: Block, due: Mapping[str, FieldValue | None], line_end: str) ->
     """What to cut and put where; None when that cannot be done."""
     if not block.plain or _ODD_LINE_END.search(block.text):
         return None
-    found = {name: (key, node) for name, key, node in block.pairs()}
     edits: list[Edit] = []
-    for name, value in due.items():
-        if name in found:
-            key, node = found[name]
-            if not _stands_alone(block, key, node):
-                return None
-            edits += (
-                [_removal(block.text, key, node)]
-                if value is None
-                else _replacement(block.text, key, node, value, line_end)
-            )
-        elif value is not None:
-            indent = " " * _column(block.text, block.nodes[0].start) if block.nodes else ""
-            edits.append((len(block.text), len(block.text), yaml_text.pair(name, value, line_end, indent)))
-    return edits
+    open_at = -1  # where lines that follow would be read as part of the literal above
+    for name, key, node in block.pairs():
+        if name not in due:
+            open_at = node.end if block.text[node.end - 1] == "\n" else -1
+            continue
+        if not _stands_alone(block, key, node):
+            return None
+        value = due[name]
+        if value is not None:
+            edits += _replacement(block.text, key, node, value, line_end)
+            open_at = -1
+            continue
+        start, end = _line_start(block.text, key.start), _end(block.text, node)
+        fence = f"#{line_end}" if start == open_at and block.text[end : end + 1] in (" ", "\r", "\n") else ""
+        edits.append((start, end, fence))
+        open_at = end if start == open_at and not fence else -1
+    return edits + _additions(block, due, line_end)
+
+
+def _additions(block: Block, due: Mapping[str, FieldValue | None], line_end: str) -> list[Edit]:
+    names = {name for name, _, _ in block.pairs()}
+    end = len(block.text)
+    new = ((name, value) for name, value in due.items() if name not in names and value is not None)
+    return [(end, end, yaml_text.pair(name, value, line_end, " " * block.column)) for name, value in new]
 
 
 def _stands_alone(block: Block, key: Node, node: Node) -> bool:
@@ -84,25 +93,34 @@ def _stands_alone(block: Block, key: Node, node: Node) -> bool:
     )
 
 
-def _removal(text: str, key: Node, node: Node) -> Edit:
-    return _line_start(text, key.start), _next_line(text, node.end), ""
-
-
 def _replacement(text: str, key: Node, node: Node, value: FieldValue, line_end: str) -> list[Edit]:
     if node.shape is Shape.INLINE:
         return [_put(text, node.start, node.end, yaml_text.inline(value))]
     if node.shape is Shape.LITERAL:
         header = _LITERAL_HEADER.match(text, node.start)
         header_end = header.end() if header else node.end
-        below = _next_line(text, header_end)
-        return [_put(text, node.start, header_end, yaml_text.inline(value)), (below, max(below, node.end), "")]
+        return [
+            _put(text, node.start, header_end, yaml_text.inline(value)),
+            (_next_line(text, header_end), _end(text, node), ""),
+        ]
     if node.shape is Shape.ROWS and isinstance(value, list) and value:
         rows = yaml_text.rows(value, line_end, " " * _column(text, node.start))
-        return [_put(text, node.start, node.end, rows + (line_end if text[node.end - 1] == "\n" else ""))]
+        ends_in_literal = text[node.end - 1] == "\n"
+        return [
+            _put(text, node.start, _end(text, node) if ends_in_literal else node.end, rows + line_end * ends_in_literal)
+        ]
     colon = _COLON.match(text, key.end)
     after = colon.end() if colon else key.end
-    cut = [] if node.shape is Shape.EMPTY else [(_line_start(text, node.start), _next_line(text, node.end), "")]
+    cut = [] if node.shape is Shape.EMPTY else [(_line_start(text, node.start), _end(text, node), "")]
     return [(after, after, " " + yaml_text.inline(value)), *cut]
+
+
+def _end(text: str, node: Node) -> int:
+    """Where the line after the node begins; the blank lines below a literal are left out."""
+    at = node.end
+    while text[at - 1] in " \t\r\n" and at > node.start:
+        at -= 1
+    return text.find("\n", at) + 1
 
 
 def _put(text: str, start: int, end: int, new: str) -> Edit:
@@ -115,7 +133,7 @@ def _line_start(text: str, at: int) -> int:
 
 
 def _next_line(text: str, at: int) -> int:
-    return at if text[at - 1 : at] == "\n" else text.find("\n", at) + 1
+    return text.find("\n", at) + 1
 
 
 def _column(text: str, at: int) -> int:
@@ -127,21 +145,24 @@ def _rewritten(text: str, due: Mapping[str, FieldValue | None], line_end: str) -
     import yaml
 
     root = yaml.compose(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-    old = {key.value for key, _ in root.value}
-    root.value = [
-        (key, _node(due.get(key.value)) or value) for key, value in root.value if due.get(key.value, "") is not None
-    ]
-    root.value += [(_node(name), _node(value)) for name, value in due.items() if name not in old and value is not None]
-    root.flow_style = False
-    dumper = {"Dumper": yaml.BaseDumper, "allow_unicode": True, "width": float("inf"), "line_break": line_end}
-    return str(yaml.serialize(root, **dumper)) if root.value else ""
+    old = root.value if isinstance(root, yaml.MappingNode) else []
+    texts = {name: value for name, value in due.items() if value is not None}
+    kept = [(key, value) for key, value in old if key.value in texts or key.value not in due]
+    new = [(key, _node(texts[key.value]) if key.value in texts else value) for key, value in kept]
+    names = {key.value for key, _ in kept}
+    new += [(_node(name), _node(value)) for name, value in texts.items() if name not in names]
+    if not new:
+        return ""
+    root = root if isinstance(root, yaml.MappingNode) else yaml.MappingNode("tag:yaml.org,2002:map", [])
+    root.value, root.flow_style = new, False  # in place: an alias may mean the whole of it
+    return yaml.serialize(root, Dumper=yaml.BaseDumper, allow_unicode=True, width=float("inf"), line_break=line_end)
 
 
-def _node(value: FieldValue | None) -> "yaml.Node | None":
+def _node(value: FieldValue) -> "yaml.Node":
     import yaml
 
     if isinstance(value, list):
         return yaml.SequenceNode("tag:yaml.org,2002:seq", [_node(item) for item in value], flow_style=False)
-    # Folding and breaking of other styles is where YAML writers differ; this one keeps any text on one line.
-    style = None if value is None or value.isprintable() else '"'
-    return None if value is None else yaml.ScalarNode("tag:yaml.org,2002:str", value, style=style)
+    # Breaking lines in the other styles is where YAML writers err; this one keeps any text on one line.
+    style = None if value.isprintable() else '"'
+    return yaml.ScalarNode("tag:yaml.org,2002:str", value, style=style)

@@ -1,0 +1,1 @@
+"""Ways in that stand on the services: doctor today; bridge, MCP and hooks later."""

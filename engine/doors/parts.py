@@ -1,0 +1,69 @@
+"""What a door needs of an open engine, by name and type: the composition root fits it without being known here."""
+
+from typing import Protocol
+
+from engine.bus import Bus
+from engine.clock import Clock
+from engine.config import MemorySettings, Settings
+from engine.memory.audit import Auditor
+from engine.memory.commit import Committer
+from engine.memory.directory import Directory
+from engine.memory.embedding import Embeddings
+from engine.memory.import_verdicts import Judge
+from engine.memory.importing import Importer
+from engine.memory.layers import Layers
+from engine.memory.listing import Listing
+from engine.memory.reconcile import Reconciler
+from engine.memory.reindexing import Reindexer
+from engine.memory.store import MemoryStore
+from engine.memory.transfer import Exporter
+from engine.paths import Home
+from engine.providers.tokens import TokenCounter
+from engine.storage.database import Database
+from engine.storage.transaction import FileTransactions
+
+
+class Parts(Protocol):
+    """An open engine as the doors see it."""
+
+    home: Home
+    settings: Settings
+    clock: Clock
+    bus: Bus
+    database: Database
+    layers: Layers
+    directory: Directory
+    transactions: FileTransactions
+    reconciler: Reconciler
+    store: MemoryStore
+    listing: Listing
+    tokens: TokenCounter
+    embeddings: Embeddings
+
+    def memory_settings(self) -> MemorySettings:
+        """The memory settings as they are in the file now."""
+        ...
+
+
+def exporter(parts: Parts) -> Exporter:
+    """The service behind ``memory export``."""
+    return Exporter(parts.layers, parts.listing, parts.clock)
+
+
+def importer(parts: Parts) -> Importer:
+    """The service behind ``memory import``."""
+    committer = Committer(parts.transactions, parts.directory, parts.clock, parts.bus)
+    judge = Judge(parts.database, parts.layers, parts.clock, parts.memory_settings)
+    return Importer(
+        parts.database, parts.transactions, committer, parts.reconciler, parts.store, parts.layers, parts.clock, judge
+    )
+
+
+def auditor(parts: Parts) -> Auditor:
+    """The service behind ``memory audit``."""
+    return Auditor(parts.database, parts.layers, parts.clock)
+
+
+def reindexer(parts: Parts) -> Reindexer:
+    """The service behind ``memory reindex``."""
+    return Reindexer(parts.database, parts.transactions, parts.reconciler, parts.directory, parts.layers)

@@ -1,0 +1,1 @@
+"""Long-term memory: what is remembered, for whom, found how and injected when."""

@@ -1,0 +1,160 @@
+"""Takes items into the store, each with an outcome of its own; never overwrites a memory that is here (02 §13)."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from engine.clock import Clock
+from engine.errors import AlreadyExists, QuotaExceeded, SensitiveContent, SparkError, ValidationFailed
+from engine.memory import gate_log, rows
+from engine.memory.adoption import give_way
+from engine.memory.commit import Committer, Pending, rendered
+from engine.memory.document import fields_of
+from engine.memory.gate_log import Drop, Gate
+from engine.memory.import_sources import Item, Kind
+from engine.memory.import_verdicts import Judge, Outcome, Place, Verdict, Wish
+from engine.memory.layers import Layers
+from engine.memory.model import AuthorRole, Draft, Entry, Layer, Scope, Source
+from engine.memory.reconcile import Reconciler
+from engine.memory.store import MemoryStore
+from engine.storage import files, frontmatter
+from engine.storage.database import Database
+from engine.storage.transaction import FileTransactions
+
+# What the store may still refuse after the judgement, because somebody else wrote meanwhile.
+_GATES = {
+    SensitiveContent.code: Gate.SENSITIVE,
+    QuotaExceeded.code: Gate.QUOTA,
+    AlreadyExists.code: Gate.DUPLICATE,
+    ValidationFailed.code: Gate.INVALID,
+}
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """One item and what became (in a dry run: would become) of it; ``gate`` says which gate dropped it."""
+
+    file: str
+    kind: Kind
+    name: str
+    scope: Scope | None
+    outcome: Outcome
+    gate: Gate | None = None
+    reason: str = ""
+    id: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing went wrong; a drop is a judgement, not a failure."""
+        return self.outcome is not Outcome.FAILED
+
+
+class Importer:
+    """Judges every item first, the same way in a dry run and in earnest, then adds it through the store's own doors."""
+
+    def __init__(
+        self,
+        database: Database,
+        transactions: FileTransactions,
+        committer: Committer,
+        reconciler: Reconciler,
+        store: MemoryStore,
+        layers: Layers,
+        clock: Clock,
+        judge: Judge,
+    ) -> None:
+        self._database = database
+        self._transactions = transactions
+        self._committer = committer
+        self._reconciler = reconciler
+        self._store = store
+        self._layers = layers
+        self._clock = clock
+        self._judge = judge
+
+    def run(self, items: Iterable[Item], wish: Wish) -> Iterator[Imported]:
+        """Import one item after another, telling each outcome; after a fault of disk or store the rest is not tried."""
+        operation, fault = self._store.operation(), ""
+        for item in items:
+            if fault:
+                yield _told(item, None, Verdict(Outcome.SKIPPED, reason=f"not tried after: {fault}"))
+                continue
+            told = self._one(item, wish, operation)
+            if told.outcome is Outcome.FAILED:
+                fault = told.reason
+            if told.outcome is Outcome.DROPPED and not wish.dry_run:
+                self._log_drop(told)
+            yield told
+
+    def _one(self, item: Item, wish: Wish, operation: str) -> Imported:
+        place: Place | None = None
+        try:
+            place = self._judge.place(item, wish)
+            verdict = self._judge.verdict(item, place)
+            if verdict.outcome is Outcome.ADDED:
+                if wish.dry_run:
+                    self._judge.plan(item, place)
+                else:
+                    verdict = Verdict(Outcome.ADDED, id=self._add(item, place, operation))
+        except SparkError as error:
+            gate = _GATES.get(error.code)
+            verdict = Verdict(Outcome.DROPPED if gate else Outcome.FAILED, gate, error.message)
+        return _told(item, place.scope if place else None, verdict)
+
+    def _add(self, item: Item, place: Place, operation: str) -> str:
+        with self._transactions.exclusive():
+            if item.kind is Kind.OWN:
+                return self._add_own(item, place, operation)
+            entry = self._store.add(_draft(item, place))
+            if item.has_fields:
+                self._keep_foreign_fields(entry, item)
+            return entry.id
+
+    def _add_own(self, item: Item, place: Place, operation: str) -> str:
+        """One of our own files comes back as it was: id, times, version, state; an expired holder of its name gives way."""
+        layer = self._layers.for_writing(place.scope, place.agent)
+        own = self._judge.as_own(item, layer)
+        assert own.entry is not None
+        pending = [Pending(layer, None, own.entry, own.body, "import")]
+        with self._database.read() as connection:
+            holder = rows.holder(connection, layer.key, own.entry.name)
+            if holder is not None and rows.is_live(own.entry):
+                pending.append(give_way(connection, layer, holder, own.entry, self._clock.now_ms()))
+        self._committer.commit(operation, pending)
+        if rendered(pending[0]) != item.data:
+            self._overlay(layer, own.entry, item.data)
+        return own.entry.id
+
+    def _keep_foreign_fields(self, entry: Entry, item: Item) -> None:
+        """Give the new file the frontmatter it came with, ours written into it; to the index nothing changes."""
+        layer = self._layers.for_writing(entry.scope, entry.scope_ref)
+        ours = {key: value for key, value in fields_of(entry).items() if value is not None}
+        self._overlay(layer, entry, frontmatter.patch(item.data, ours, item.body))
+
+    def _overlay(self, layer: Layer, entry: Entry, data: bytes) -> None:
+        files.write_through(layer.folder / entry.file, data)
+        self._reconciler.adopt_entry(layer, entry.id)
+
+    def _log_drop(self, told: Imported) -> None:
+        drop = Drop(
+            self._clock.now_ms(),
+            told.scope or Scope.USER,
+            told.name,
+            told.gate or Gate.INVALID,
+            f"import: {told.reason}",
+        )
+        with self._database.write() as connection:
+            gate_log.note(connection, [drop])
+        _log.info("import dropped one item: %s", drop.gate)
+
+
+def _draft(item: Item, place: Place) -> Draft:
+    return Draft(
+        scope=place.scope, type=item.type, name=item.name, description=item.description, body=item.body,
+        agent=place.agent, source=Source.IMPORT, author=AuthorRole.IMPORT,
+    )  # fmt: skip
+
+
+def _told(item: Item, scope: Scope | None, verdict: Verdict) -> Imported:
+    return Imported(item.file, item.kind, item.name, scope, verdict.outcome, verdict.gate, verdict.reason, verdict.id)

@@ -1,0 +1,279 @@
+"""Assembles the memory block an agent gets before a turn: chosen by relevance, printed in a fixed order, within budget.
+
+The same memories give the same bytes: no times, scores or hit counts take part in what is printed (02 §6).
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+import apsw
+
+from engine.clock import Clock
+from engine.config import MemorySettings
+from engine.errors import SparkError
+from engine.memory import rows
+from engine.memory.block import PRIORITY, block_text, by_priority, line_of, sections
+from engine.memory.layers import Layers
+from engine.memory.model import Layer, MemoryType
+from engine.memory.retrieval import DEPTH, Retrieval
+from engine.memory.rows import ACTIVE, Row
+from engine.providers.tokens import TokenCounter
+from engine.storage.database import Database
+
+SELECTED_MIN: Final = 20
+_log = logging.getLogger(__name__)
+
+
+class InjectionStatus(StrEnum):
+    """Why there is a block or none."""
+
+    MATCHED = "matched"
+    EMPTY = "empty"
+    DISABLED = "disabled"
+    EXPIRED = "expired"
+
+
+class DropReason(StrEnum):
+    """Why an entry that exists is not in the block."""
+
+    BUDGET = "budget"
+    RELEVANCE = "relevance"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentProfile:
+    """Who the block is for; name and description seed the relevance query."""
+
+    id: str | None = None
+    name: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """An entry left out, and why."""
+
+    id: str
+    reason: DropReason
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """The block with its size in o200k tokens (fixed text included), what is in it and what is not.
+
+    ``lines`` pairs each injected id with the tokens of its line.
+    """
+
+    status: InjectionStatus
+    block: str = ""
+    tokens: int = 0
+    injected: tuple[str, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    lines: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One wish for a block. ``session`` freezes the choice and counts a hit once; ``as_of_ms`` only previews."""
+
+    agent: AgentProfile = AgentProfile()
+    prompt: str = ""
+    session: str | None = None
+    as_of_ms: int | None = None
+    count_hits: bool = True
+
+
+class Injector:
+    """Builds blocks for sessions of this workspace."""
+
+    def __init__(
+        self,
+        database: Database,
+        retrieval: Retrieval,
+        layers: Layers,
+        counter: TokenCounter,
+        clock: Clock,
+        settings: Callable[[], MemorySettings],
+    ) -> None:
+        self._database = database
+        self._retrieval = retrieval
+        self._layers = layers
+        self._counter = counter
+        self._clock = clock
+        self._settings = settings
+
+    def assemble(self, request: Request) -> Injection:
+        """The block for one turn; the store is only written to count hits and to freeze a session's choice."""
+        settings = self._settings()
+        if not settings.enabled:
+            return Injection(InjectionStatus.DISABLED)
+        layers = self._layers.session(request.agent.id)
+        now = self._clock.now_ms() if request.as_of_ms is None else request.as_of_ms
+        with self._database.read() as connection:
+            active = _active(connection, layers, now)
+            expired = _expired(connection, layers, now)
+            counts = rows.counters(connection, [layer.key for layer in layers])
+        chosen = self._chosen(request, layers, active, counts, settings, now)
+        block = self._fitted(layers, chosen, settings.max_inject_tokens)
+        kept = {row.rid for row in block.rows}
+        dropped = [Dropped(row.entry.id, DropReason.BUDGET) for row in chosen if row.rid not in kept]
+        ids = {row.rid for row in chosen}
+        dropped += [Dropped(row.entry.id, DropReason.RELEVANCE) for row in active if row.rid not in ids]
+        dropped += [Dropped(id_, DropReason.EXPIRED) for id_ in expired]
+        if request.count_hits and request.as_of_ms is None:
+            self._count_hits(request.session, sorted(kept), now)
+        return _result(block, dropped, bool(expired))
+
+    def _chosen(
+        self,
+        request: Request,
+        layers: Sequence[Layer],
+        active: Sequence[Row],
+        counts: tuple[int, ...],
+        settings: MemorySettings,
+        now: int,
+    ) -> list[Row]:
+        """Feedback and the relevant others, most important first; frozen for a session until something changes."""
+        frame = _frame(request, layers, counts, settings)
+        frozen = self._frozen(request.session, frame, now) if request.session else None
+        if frozen is not None:
+            by_rid = {row.rid: row for row in active}
+            return [by_rid[rid] for rid in frozen if rid in by_rid]
+        feedback = [row for row in active if row.entry.type is MemoryType.FEEDBACK]
+        others = [row for row in active if row.entry.type is not MemoryType.FEEDBACK]
+        relevant = self._relevant(request, layers, others, settings)
+        chosen = sorted(feedback, key=_newest_first) + sorted(relevant, key=lambda row: PRIORITY[row.entry.type])
+        if request.session and request.as_of_ms is None:
+            self._freeze(request.session, frame, chosen)
+        return chosen
+
+    def _relevant(
+        self, request: Request, layers: Sequence[Layer], others: Sequence[Row], settings: MemorySettings
+    ) -> list[Row]:
+        """The entries a hybrid search for agent, workspace and prompt brings up, best first.
+
+        Fewer than 20 are topped up by type and age, so that a small store is injected whole; no search: all of them.
+        """
+        by_place = {(row.layer, row.entry.id): row for row in others}
+        result = self._retrieval.search(self._query(request), layers, settings, limit=2 * DEPTH, selecting=True)
+        found = [by_place[key] for hit in result.hits if (key := (hit.layer, hit.entry.id)) in by_place]
+        rest = [row for row in sorted(others, key=by_priority) if row not in found] if len(found) < SELECTED_MIN else []
+        return found + (rest[: SELECTED_MIN - len(found)] if found else rest)
+
+    def _query(self, request: Request) -> str:
+        project = self._layers.project()
+        seed = (
+            request.agent.name or request.agent.id or "",
+            request.agent.description,
+            project.label if project else "",
+        )
+        return " ".join(part for part in (*seed, request.prompt) if part)
+
+    def _fitted(self, layers: Sequence[Layer], chosen: Sequence[Row], budget: int) -> "_Block":
+        """As many whole lines as the budget holds, in order of importance; one that does not fit is skipped."""
+        lines = {row.rid: line_of(row.entry) for row in chosen}
+        sizes = {rid: self._counter.count(line + "\n") for rid, line in lines.items()}
+        used = self._counter.count(block_text(layers, [], {}, all_sections=True))
+        kept: list[Row] = []
+        for row in chosen:
+            if used + sizes[row.rid] <= budget:
+                kept.append(row)
+                used += sizes[row.rid]
+        while kept:
+            text = block_text(layers, kept, lines)
+            tokens = self._counter.count(text)
+            if tokens <= budget:  # parts can count less than their sum, never much more: seldom a second round
+                ordered = [row for _, section in sections(layers, kept) for row in section]
+                return _Block(text, tokens, tuple(ordered), tuple((row.entry.id, sizes[row.rid]) for row in ordered))
+            kept.pop()
+        return _Block("", 0, (), ())
+
+    def _frozen(self, session: str, frame: str, now: int) -> list[int] | None:
+        sql = "SELECT ids FROM memory_injection WHERE session = ? AND frame = ? AND coalesce(valid_until, ?) > ?"
+        with self._database.read() as connection:
+            row = next(iter(connection.execute(sql, (session, frame, rows.NEVER, now))), None)
+        return json.loads(row[0]) if row else None
+
+    def _freeze(self, session: str, frame: str, chosen: Sequence[Row]) -> None:
+        ends = [end for row in chosen if (end := rows.expiry(row.entry)) is not None]
+        values = (session, frame, json.dumps([row.rid for row in chosen]), min(ends, default=None))
+        self._write(
+            lambda connection: connection.execute("INSERT OR REPLACE INTO memory_injection VALUES (?, ?, ?, ?)", values)
+        )
+
+    def _count_hits(self, session: str | None, rids: Sequence[int], now: int) -> None:
+        if rids:
+            self._write(lambda connection: count_hits(connection, session, rids, now))
+
+    def _write(self, action: Callable[[apsw.Connection], object]) -> None:
+        """Bookkeeping that must never cost a turn its block."""
+        if self._database.opening.read_only is not None:
+            return
+        try:
+            with self._database.write(durable=False) as connection:
+                action(connection)
+        except SparkError as error:
+            _log.warning("injection bookkeeping skipped: %s", error.code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    text: str
+    tokens: int
+    rows: tuple[Row, ...]
+    lines: tuple[tuple[str, int], ...]
+
+
+def count_hits(connection: apsw.Connection, session: str | None, rids: Iterable[int], now: int) -> None:
+    """One hit for each entry, once for each session; neither version nor ``updated_at`` moves."""
+    for rid in rids:
+        if session is not None:
+            connection.execute("INSERT OR IGNORE INTO memory_injection_hit VALUES (?, ?)", (session, rid))
+            if not connection.changes():
+                continue
+        connection.execute(
+            "UPDATE memory_entry SET hit_count = hit_count + 1, last_hit_at = ? WHERE rid = ?", (now, rid)
+        )
+
+
+def _active(connection: apsw.Connection, layers: Sequence[Layer], now: int) -> list[Row]:
+    return _rows(connection, layers, f"{ACTIVE} AND valid_from <= :now", now)
+
+
+def _expired(connection: apsw.Connection, layers: Sequence[Layer], now: int) -> list[str]:
+    condition = "archived = 0 AND file_state IS NULL AND invalid_at IS NULL AND valid_until <= :now"
+    return [row.entry.id for row in _rows(connection, layers, condition, now)]
+
+
+def _rows(connection: apsw.Connection, layers: Sequence[Layer], condition: str, now: int) -> list[Row]:
+    sql = (
+        f"SELECT {rows.COLUMNS} FROM memory_entry WHERE layer IN (SELECT value FROM json_each(:layers))"
+        f" AND {condition} ORDER BY updated_at DESC, id"
+    )
+    values = {"layers": json.dumps([layer.key for layer in layers]), "now": now}
+    return [rows.row_of(found) for found in connection.execute(sql, values)]
+
+
+def _frame(request: Request, layers: Sequence[Layer], counts: tuple[int, ...], settings: MemorySettings) -> str:
+    """Everything a choice depends on but hits, scores and the state of the vector back-fill."""
+    choice = replace(request, session=None, count_hits=True)
+    parts = (choice, tuple(layer.key for layer in layers), counts, settings)
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _newest_first(row: Row) -> tuple[int, str]:
+    return -row.entry.updated_at, row.entry.id
+
+
+def _result(block: _Block, dropped: Sequence[Dropped], some_expired: bool) -> Injection:
+    if not block.rows:
+        status = InjectionStatus.EXPIRED if some_expired else InjectionStatus.EMPTY
+        return Injection(status, dropped=tuple(dropped))
+    injected = tuple(row.entry.id for row in block.rows)
+    return Injection(InjectionStatus.MATCHED, block.text, block.tokens, injected, tuple(dropped), block.lines)

@@ -1,0 +1,169 @@
+"""Makes the index agree with the files: adopts hand edits, quarantines what does not parse, notices what vanished."""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import apsw
+
+from engine.clock import Clock
+from engine.errors import IoFailed, StoreBusy, StoreReadOnly
+from engine.memory import history_rows, rows
+from engine.memory.adoption import Adoption
+from engine.memory.commit import Committer, Pending, change_of
+from engine.memory.differences import Difference, difference, is_away, is_real
+from engine.memory.directory import Directory
+from engine.memory.file_reader import parsed
+from engine.memory.model import Layer, State
+from engine.memory.rows import FileRow
+from engine.storage.database import Database
+from engine.storage.files import signature
+from engine.storage.transaction import FileTransactions, Finished
+
+_log = logging.getLogger(__name__)
+
+
+class Reconciler:
+    """Compares folders with rows and adopts what differs; cheap when nothing does (one look at each file)."""
+
+    def __init__(
+        self,
+        database: Database,
+        transactions: FileTransactions,
+        committer: Committer,
+        adoption: Adoption,
+        directory: Directory,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._transactions = transactions
+        self._committer = committer
+        self._adoption = adoption
+        self._directory = directory
+        self._clock = clock
+
+    def refresh(self, layers: Iterable[Layer]) -> list[str]:
+        """Adopt every difference of these layers; answers the ids touched.
+
+        A busy store or a full disk only delays it: what the index knows can be read all the same.
+        """
+        touched: list[str] = []
+        self._guarded("leftovers", self._settle)
+        for layer in layers:
+            self._guarded(layer.key, lambda layer=layer: touched.extend(self._look_at(layer)))
+        return touched
+
+    def purge(self) -> None:
+        """Wipe what deleted memories left in index and log, words and all; where that fails now it is done later."""
+        self._guarded("deleted words", self._purge)
+
+    def adopt_entry(self, layer: Layer, entry_id: str) -> None:
+        """Bring one entry up to date before it is written to: the caller holds the lock."""
+        with self._database.read() as connection:
+            known = rows.file_rows(connection, layer.key, entry_id).get(f"{entry_id}.md")
+        if known is None or is_away(layer):
+            return
+        found = signature(layer.folder / f"{entry_id}.md")
+        if found is None and known.file_state is not State.MISSING:
+            self._miss(layer, [known])
+        elif found is not None:
+            self._adoption.adopt(layer, [f"{entry_id}.md"], quiet=False)
+
+    def adopt_name(self, layer: Layer, name: str) -> None:
+        """Bring the entry that holds a name up to date, so that a name freed or taken by hand counts."""
+        with self._database.read() as connection:
+            taken = rows.holder(connection, layer.key, name)
+        if taken is not None:
+            self.adopt_entry(layer, taken.entry.id)
+
+    def finish(self, connection: apsw.Connection, finished: Sequence[Finished], layers: Iterable[Layer]) -> None:
+        """Commit the rows of files a dead process had already published, credited to that process's author."""
+        by_key = {layer.key: layer for layer in layers}
+        for each in finished:
+            layer = by_key.get(each.intent.layer)
+            if layer is None:
+                continue  # a project this process does not stand in: its next visitor adopts the file
+            file = parsed(layer, each.path, each.data, each.signature, self._clock.zone())
+            if file.entry is None:
+                continue
+            before = rows.find(connection, (layer.key,), file.entry.id)
+            if before and before.entry.version and before.entry.version != file.entry.version:
+                history_rows.add_revision(connection, before, each.intent.at, each.intent.operation)
+            rows.put(connection, layer, file.entry, file.body, file.hash, file.found)
+            pending = Pending(layer, before, file.entry, file.body, each.intent.action)
+            history_rows.add_change(connection, layer.key, change_of(each.intent.operation, pending, each.intent.at))
+
+    @property
+    def _writable(self) -> bool:
+        return self._database.opening.read_only is None
+
+    def _guarded(self, what: str, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except (StoreBusy, StoreReadOnly, IoFailed) as error:
+            _log.warning("%s not refreshed: %s", what, error.code)
+
+    def _settle(self) -> None:
+        """Finish what a dead process left, try again to remove blocked files, wipe what could not be wiped before."""
+        if self._writable and self._transactions.pending():
+            with self._transactions.exclusive():
+                pass
+        if self._writable:
+            self._purge()
+
+    def _purge(self) -> None:
+        with self._database.read() as connection:
+            if not rows.purge_due(connection):
+                return
+        with self._transactions.exclusive():
+            with self._database.write() as connection:
+                rows.purge(connection)
+            if self._database.checkpoint():
+                with self._database.write() as connection:
+                    rows.purged(connection)
+
+    def _look_at(self, layer: Layer) -> list[str]:
+        found = difference(self._database, layer, self._clock)
+        touched = self._adopt(found) if found else []
+        if self._writable and self._directory.is_stale(layer):
+            with self._transactions.exclusive():  # or a writer's newer list would be overwritten
+                self._directory.refresh(layer)
+        return touched
+
+    def _adopt(self, found: Difference) -> list[str]:
+        if not self._database.writable:
+            return []
+        if not self._writable:
+            return self._adoption.adopt(found.layer, found.changed, quiet=True)
+        if not is_real(self._database, found, self._clock.zone()):
+            return []
+        with self._transactions.exclusive():
+            fresh = difference(self._database, found.layer, self._clock)  # what a writer was just doing is no hand edit
+            held = {intent.file for intent in self._transactions.pending() if intent.layer == fresh.layer.key}
+            with self._database.read() as connection:
+                known = rows.file_rows(connection, fresh.layer.key)
+            gone = [known[name] for name in fresh.vanished if name not in held]
+            self._miss(fresh.layer, gone)
+            changed = [name for name in fresh.changed if name not in held]
+            touched = self._adoption.adopt(fresh.layer, changed, quiet=fresh.is_new)
+            touched += [row.id for row in gone]
+            if touched:
+                self._committer.announce([fresh.layer], touched)
+        if touched and fresh.is_new and self._database.opening.created:
+            _log.warning("the index was empty beside %d files of %s and was rebuilt", len(touched), fresh.layer.key)
+        return touched
+
+    def _miss(self, layer: Layer, gone: Sequence[FileRow]) -> None:
+        if not gone:
+            return
+        with self._database.write() as connection:
+            for each in gone:
+                row = rows.find(connection, (layer.key,), each.id)
+                if row is None:
+                    continue
+                if not row.entry.version:  # a file that never was a memory leaves nothing to restore
+                    rows.remove(connection, row)
+                    continue
+                entry = replace(row.entry, file_state=State.MISSING, file_reason="the file is gone from disk")
+                rows.put(connection, layer, entry, rows.body_of(connection, row.rid), each.file_hash, each.signature)
+                _log.warning("file of %s is missing in %s", each.id, layer.key)

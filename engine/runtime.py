@@ -1,0 +1,165 @@
+"""The composition root: opens the store of one home, builds the services and runs the background workers."""
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from engine import logs
+from engine.bus import Bus
+from engine.clock import Clock, SystemClock
+from engine.config import MemorySettings, Settings
+from engine.errors import SparkError
+from engine.events import MemoryChanged, SettingsChanged
+from engine.identity import Ids
+from engine.memory.adoption import Adoption
+from engine.memory.commit import Committer
+from engine.memory.directory import Directory
+from engine.memory.embedding import FILL_BEFORE_SEARCH, Embeddings
+from engine.memory.history import History
+from engine.memory.injection import Injection, Injector, Request
+from engine.memory.layers import Layers
+from engine.memory.listing import Listing
+from engine.memory.model import Layer, MemoryType, Scope
+from engine.memory.reconcile import Reconciler
+from engine.memory.retrieval import Retrieval, SearchResult
+from engine.memory.sensitive import redact
+from engine.memory.store import MemoryStore
+from engine.memory.workspaces import Unbound, UnboundReason, Workspace, WorkspaceBroken, find_workspace
+from engine.paths import Home
+from engine.providers.choice import chosen_embedder
+from engine.providers.protocols import Embedder
+from engine.providers.tokens import TokenCounter
+from engine.storage.database import Database, open_database
+from engine.storage.transaction import FileTransactions
+from engine.workers import Workers
+
+_log = logging.getLogger(__name__)
+
+
+class Engine:
+    """One open home: ``store`` writes, ``listing`` and ``history`` read, ``search`` finds, ``inject`` builds blocks."""
+
+    def __init__(self, home: Home, workspace: Workspace | Unbound, settings: Settings, clock: Clock, ids: Ids) -> None:
+        self.home = home
+        self.settings = settings
+        self._settings_seen = settings.generation
+        self.clock = clock
+        self.bus = Bus()
+        self.database: Database = open_database(home.database, clock)
+        self.layers = Layers(home, self.database, workspace, clock, ids)
+        self.directory = Directory(self.database, clock)
+        self.transactions = FileTransactions(
+            self.database, home.run / "store.lock", clock, "memory", self.layers.folder_of,
+            lambda connection, finished: self.reconciler.finish(connection, finished, self.layers.person()),
+        )  # fmt: skip
+        committer = Committer(self.transactions, self.directory, clock, self.bus)
+        adoption = Adoption(self.database, committer, clock, ids, self.memory_settings)
+        self.reconciler = Reconciler(self.database, self.transactions, committer, adoption, self.directory, clock)
+        self.store = MemoryStore(
+            self.database, self.transactions, committer, self.reconciler, self.layers, clock, ids, self.memory_settings
+        )
+        self.history = History(self.database, self.transactions, committer, self.store, self.layers, clock)
+        self.listing = Listing(self.database, self.layers, clock)
+        self.tokens = TokenCounter()
+        self.embeddings = Embeddings(self.database, self._embedder, clock, self.bus)
+        self.retrieval = Retrieval(self.database, self.embeddings, clock, self.bus)
+        self.injector = Injector(self.database, self.retrieval, self.layers, self.tokens, clock, self.memory_settings)
+        self.workers = Workers(self.database, self.bus, self.layers, self.directory, self.embeddings, self.refresh)
+
+    def memory_settings(self) -> MemorySettings:
+        """The memory settings as they are in the file now."""
+        self.settings.reload_if_changed()
+        if self.settings.generation != self._settings_seen:
+            self._settings_seen = self.settings.generation
+            self.embeddings.reload()
+            self.bus.announce(SettingsChanged())
+        return self.settings.memory
+
+    def refresh(self, layers: list[Layer] | None = None) -> list[str]:
+        """Adopt what changed on disk in what a person sees here; answers the ids touched."""
+        return self.reconciler.refresh(layers if layers is not None else self.layers.person())
+
+    def search(
+        self,
+        query: str,
+        scope: Scope | None = None,
+        type: MemoryType | None = None,
+        agent: str | None = None,
+        limit: int = 8,
+    ) -> SearchResult:
+        """A person's search over this workspace; up to 256 missing vectors are made first when no worker does."""
+        if not self.workers.running:
+            self.fill_vectors(FILL_BEFORE_SEARCH)
+        layers = self.layers.narrowed(self.layers.person(), scope, agent)
+        return self.retrieval.search(query, layers, self.memory_settings(), type, limit)
+
+    def inject(self, request: Request) -> Injection:
+        """The memory block of one agent's turn."""
+        return self.injector.assemble(request)
+
+    def fill_vectors(self, limit: int) -> bool:
+        """Make up to ``limit`` missing vectors; False when the model failed (search then says so itself)."""
+        try:
+            self.embeddings.fill(limit)
+        except SparkError:
+            return False
+        return True
+
+    def bind(self, folder: Path) -> None:
+        """Stand in the workspace of another folder from now on."""
+        self.layers.bind(workspace_of(folder, self.home, self.settings))
+        self.refresh()
+        self.bus.announce(MemoryChanged())
+
+    def close(self) -> None:
+        """Stop the workers, give models back, close the database."""
+        self.workers.stop()
+        self.embeddings.release()
+        self.database.close()
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _embedder(self) -> Embedder | None:
+        return chosen_embedder(self.settings)
+
+
+def open_engine(
+    home: Home,
+    folder: Path,
+    *,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+    refresh: bool = True,
+    environ: Mapping[str, str] = os.environ,
+) -> Engine:
+    """Open a home as seen from ``folder``; files changed since the last time are adopted unless told otherwise.
+
+    Workers are not started: call ``engine.workers.start()`` where a loop runs long enough to want them.
+    """
+    settings = Settings.load(home.config)
+    logs.setup(home.log, str(settings.get("log.level")), redact)
+    engine = Engine(home, workspace_of(folder, home, settings), settings, clock or SystemClock(), ids or Ids())
+    try:
+        if refresh:
+            engine.refresh()
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+def workspace_of(folder: Path, home: Home, settings: Settings) -> Workspace | Unbound:
+    """The project of a folder; a broken ``workspace.json`` costs the project scope, never the whole home."""
+    try:
+        return find_workspace(folder, home, Path.home(), str(settings.get("project.worktrees")))
+    except WorkspaceBroken as error:
+        _log.warning("project not bound: %s", error.message)
+        return Unbound(UnboundReason.BROKEN, folder)

@@ -1,0 +1,143 @@
+"""Background work of a long-running engine: vectors filled in, files and other processes followed; stops at once."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from engine.bus import Bus
+from engine.errors import SparkError
+from engine.events import MemoryChanged, SettingsChanged
+from engine.memory.directory import Directory
+from engine.memory.embedding import Embeddings
+from engine.memory.layers import Layers
+from engine.storage.database import Database
+
+FOLLOW_S: Final = 0.5
+EXPIRY_ROUNDS: Final = 60
+IDLE_RELEASE_S: Final = 300.0
+WATCH_DEBOUNCE_MS: Final = 200
+WAKES: Final = (MemoryChanged, SettingsChanged)
+_log = logging.getLogger(__name__)
+
+
+class Workers:
+    """Threads beside the screens; none of them may stop the program, whatever happens to it."""
+
+    def __init__(
+        self,
+        database: Database,
+        bus: Bus,
+        layers: Layers,
+        directory: Directory,
+        embeddings: Embeddings,
+        refresh: Callable[[], object],
+    ) -> None:
+        self._database = database
+        self._bus = bus
+        self._layers = layers
+        self._directory = directory
+        self._embeddings = embeddings
+        self._refresh_files = refresh
+        self._stop = threading.Event()
+        self._changed = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    @property
+    def running(self) -> bool:
+        """Whether someone else fills in vectors and follows the files."""
+        return bool(self._threads)
+
+    def start(self) -> None:
+        """Start following, watching and filling; a second call does nothing."""
+        if self._threads:
+            return
+        jobs: tuple[Callable[[], None], ...] = (self._follow, self._watch, self._fill)
+        self._changed.set()
+        self._threads = [threading.Thread(target=self._guard(job), name=job.__name__, daemon=True) for job in jobs]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Ask all to end and wait for them, 5 s at most."""
+        self._stop.set()
+        self._changed.set()
+        for thread in self._threads:
+            thread.join(5)
+        self._threads = []
+        self._stop.clear()
+
+    def _guard(self, job: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
+            while not self._stop.is_set():
+                try:
+                    job()
+                    return
+                except Exception:  # a worker that died silently would look like "nothing changed"
+                    _log.exception("worker %s failed and starts again", job.__name__)
+                    self._stop.wait(5)
+
+        return run
+
+    def _follow(self) -> None:
+        """Announce what other processes commit, and entries that expire while nobody writes."""
+        database = self._database
+        seen, rounds = database.data_version(), 0
+        while not self._stop.wait(FOLLOW_S):
+            rounds += 1
+            now = database.data_version()
+            if now != seen:
+                seen = now
+                self._bus.announce(MemoryChanged(origin="elsewhere"))
+            if rounds % EXPIRY_ROUNDS == 0 and any(map(self._directory.is_due, self._layers.person())):
+                self._refresh()
+                self._bus.announce(MemoryChanged())
+
+    def _watch(self) -> None:
+        """Adopt hand edits as they are saved. Event kinds are not trusted: the folder is looked at again."""
+        from watchfiles import watch
+
+        while not self._stop.is_set():
+            layers = self._layers.person()
+            folders = [layer.folder for layer in layers if layer.folder.is_dir()]
+            if not folders:
+                self._stop.wait(FOLLOW_S)
+                continue
+            for changes in watch(
+                *folders,
+                stop_event=self._stop,
+                debounce=WATCH_DEBOUNCE_MS,
+                recursive=False,
+                yield_on_timeout=True,
+                rust_timeout=5_000,
+            ):
+                if changes:
+                    self._refresh()
+                if [layer.folder for layer in self._layers.person() if layer.folder.is_dir()] != folders:
+                    break
+
+    def _refresh(self) -> None:
+        try:
+            self._refresh_files()
+        except SparkError as error:
+            _log.warning("files not refreshed: %s", error.code)
+
+    def _fill(self) -> None:
+        """Make missing vectors when something changed; give the model back when nothing wanted it for five minutes."""
+        quiet = self._bus.listen(lambda fact: self._changed.set() if isinstance(fact, WAKES) else None)
+        try:
+            while not self._stop.is_set():
+                woken = self._changed.wait(IDLE_RELEASE_S)
+                self._changed.clear()
+                if woken and not self._stop.is_set():
+                    self._fill_now()
+                elif not woken:
+                    self._embeddings.release()
+        finally:
+            quiet()
+
+    def _fill_now(self) -> None:
+        try:
+            self._embeddings.fill(stop=self._stop.is_set)
+        except SparkError as error:
+            _log.warning("vectors not filled: %s", error.code)
