@@ -14,6 +14,7 @@ from engine.errors import SparkError
 from engine.events import MemoryChanged, SettingsChanged
 from engine.identity import Ids
 from engine.memory.adoption import Adoption
+from engine.memory.agent_access import AgentMemory
 from engine.memory.commit import Committer
 from engine.memory.directory import Directory
 from engine.memory.embedding import FILL_BEFORE_SEARCH, Embeddings
@@ -66,6 +67,7 @@ class Engine:
         self.embeddings = Embeddings(self.database, self._embedder, clock, self.bus)
         self.retrieval = Retrieval(self.database, self.embeddings, clock, self.bus)
         self.injector = Injector(self.database, self.retrieval, self.layers, self.tokens, clock, self.memory_settings)
+        self.agent_memory = AgentMemory(self.database, self.retrieval, self.layers, clock, self.memory_settings)
         self.workers = Workers(self.database, self.bus, self.layers, self.directory, self.embeddings, self.refresh)
 
     def memory_settings(self) -> MemorySettings:

@@ -4,6 +4,10 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.support import Place
 
 # Before anything imports Textual, which reads its variables once; children of the tests inherit the result too.
 _FOREIGN = ("CLAUDE", "CODEX_", "SPARK_", "TEXTUAL_", "GIT_", "LC_", "SSH_", "TMUX", "XDG_", "OPENAI_", "ANTHROPIC_")
@@ -56,6 +60,14 @@ def home_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "spark-home"
     monkeypatch.setenv("SPARK_HOME", str(folder))
     return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> "Place":
+    """A home with embedding off and a project beside it, in the test's own folder."""
+    from tests.support import Place
+
+    return Place(tmp_path)
 
 
 @pytest.fixture(scope="session")
