@@ -20,7 +20,8 @@ from engine.storage import fulltext
 from engine.storage.database import Database
 from engine.vector import Vector
 
-# Cosine from which two entries of a layer are shown side by side; opposites get there too, so it only ever shows.
+# Cosine from which two entries of a layer are shown side by side. The embedded model puts 7 of 10 paraphrases above it,
+# none of 2,850 pairs of different memories, but opposites too: so it only ever shows.
 NEAR: Final = 0.95
 NEIGHBOURS: Final = 5
 STALE_DAYS: Final = 365

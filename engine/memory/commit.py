@@ -61,7 +61,7 @@ class Committer:
         def apply(connection: apsw.Connection, signatures: Sequence[Signature]) -> None:
             triples = zip(pending, writes, signatures, strict=True)
             for each, write, found in sorted(triples, key=lambda triple: rows.is_live(triple[0].after)):
-                self._apply(connection, operation, each, write, found)
+                apply_change(connection, operation, each, files.content_hash(write.data), found, self._clock.now_ms())
 
         try:
             self._transactions.write(operation, writes, apply)
@@ -90,19 +90,20 @@ class Committer:
             author=each.after.author_role.value,
         )
 
-    def _apply(
-        self, connection: apsw.Connection, operation: str, each: Pending, write: FileWrite, found: Signature
-    ) -> None:
-        now = self._clock.now_ms()
-        if each.before is not None:
-            check_version(connection, each.layer, each.after.id, each.before.entry.version)
-            if each.before.entry.version and each.before.entry.version != each.after.version:
-                history_rows.add_revision(connection, each.before, now, operation)
-        rows.put(connection, each.layer, each.after, each.body, files.content_hash(write.data), found)
-        superseded = each.after.superseded_by
-        if superseded and (each.before is None or each.before.entry.superseded_by != superseded):
-            history_rows.add_derivation(connection, each.layer.key, each.after.id, superseded, "supersede", now)
-        history_rows.add_change(connection, each.layer.key, change_of(operation, each, now))
+
+def apply_change(
+    connection: apsw.Connection, operation: str, each: Pending, file_hash: str, found: Signature, now: int
+) -> None:
+    """Rows, revision, edge and feed of one change whose file has this hash; raises ``VersionConflict``."""
+    if each.before is not None:
+        check_version(connection, each.layer, each.after.id, each.before.entry.version)
+        if each.before.entry.version and each.before.entry.version != each.after.version:
+            history_rows.add_revision(connection, each.before, now, operation)
+    rows.put(connection, each.layer, each.after, each.body, file_hash, found)
+    superseded = each.after.superseded_by
+    if superseded and (each.before is None or each.before.entry.superseded_by != superseded):
+        history_rows.add_derivation(connection, each.layer.key, each.after.id, superseded, "supersede", now)
+    history_rows.add_change(connection, each.layer.key, change_of(operation, each, now))
 
 
 def change_of(operation: str, each: Pending, now: int) -> Change:
@@ -125,6 +126,11 @@ def changed_fields(before: Entry, after: Entry) -> tuple[str, ...]:
     """Names of the fields in which two versions differ (the body is not among them)."""
     old, new = fields_of(before), fields_of(after)
     return tuple(key for key in new if key not in SILENT_FIELDS and old[key] != new[key])
+
+
+def altered(before: Entry, old_body: str, after: Entry, body: str) -> tuple[str, ...]:
+    """Names of the fields in which two versions differ, the body included."""
+    return changed_fields(before, after) + (("body",) if old_body != body else ())
 
 
 def check_version(connection: apsw.Connection, layer: Layer, entry_id: str, base: int) -> None:

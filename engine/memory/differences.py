@@ -12,7 +12,7 @@ from engine.memory.directory import FILE_NAME
 from engine.memory.file_reader import read_file
 from engine.memory.model import Layer, State
 from engine.storage.database import Database
-from engine.storage.files import Signature, signature
+from engine.storage.files import Signature, is_staged, signature
 
 # A file saved in the same instant as it was read may change again without a new time stamp: look twice at young files.
 YOUNG_NS = 2_000_000_000
@@ -23,25 +23,27 @@ _log = logging.getLogger(__name__)
 class Difference:
     """Files of one layer that may differ from the index: to be read again, and gone from disk.
 
-    ``is_new`` says that the index knows nothing of the layer yet, so that reading it is a rebuild, not a change.
+    ``staged`` names half-made files of a running or dead writer. ``is_new`` says that the index knows nothing of the
+    layer yet, so that reading it is a rebuild, not a change.
     """
 
     layer: Layer
     changed: tuple[str, ...]
     vanished: tuple[str, ...]
+    staged: tuple[str, ...]
     is_new: bool
 
     def __bool__(self) -> bool:
-        return bool(self.changed or self.vanished)
+        return bool(self.changed or self.vanished or self.staged)
 
 
 def difference(database: Database, layer: Layer, clock: Clock) -> Difference:
     """What a look at the folder shows. A folder whose root is away (unmounted, deleted) shows nothing."""
     with database.read() as connection:
         known = rows.file_rows(connection, layer.key)
-    present = _look(layer)
+    present, staged = _look(layer)
     if present is None:
-        return Difference(layer, (), (), not known)
+        return Difference(layer, (), (), (), not known)
     young = clock.now_ms() * 1_000_000 - YOUNG_NS
 
     def suspicious(name: str, found: Signature) -> bool:
@@ -50,12 +52,12 @@ def difference(database: Database, layer: Layer, clock: Clock) -> Difference:
 
     changed = tuple(name for name, found in present.items() if suspicious(name, found))
     vanished = tuple(name for name, row in known.items() if name not in present and row.file_state is not State.MISSING)
-    return Difference(layer, changed, vanished, not known)
+    return Difference(layer, changed, vanished, staged, not known)
 
 
 def is_real(database: Database, found: Difference, zone: ZoneInfo) -> bool:
     """Whether a difference is more than young files that read the same; takes no lock."""
-    if found.vanished:
+    if found.vanished or found.staged:
         return True
     with database.read() as connection:
         known = rows.file_rows(connection, found.layer.key)
@@ -76,16 +78,21 @@ def is_away(layer: Layer) -> bool:
     return not layer.folder.is_dir() and not layer.folder.parent.parent.is_dir()
 
 
-def _look(layer: Layer) -> dict[str, Signature] | None:
-    """Names and signatures of the memory files in a folder; None when its root is away or cannot be read."""
+def _look(layer: Layer) -> tuple[dict[str, Signature] | None, tuple[str, ...]]:
+    """Names and signatures of the memory files in a folder, and its staged files.
+
+    None for the first when the layer's root is away or the folder cannot be read.
+    """
     if not layer.folder.is_dir():
-        return None if is_away(layer) else {}
+        return (None if is_away(layer) else {}), ()
     try:
         with os.scandir(layer.folder) as entries:
-            return {each.name: found for each in entries if (found := _memory_file(each))}
+            listed = list(entries)
     except OSError as error:
         _log.warning("the folder of %s cannot be read: %s", layer.key, error.strerror)
-        return None
+        return None, ()
+    present = {each.name: found for each in listed if (found := _memory_file(each))}
+    return present, tuple(each.name for each in listed if is_staged(each.name))
 
 
 def _memory_file(each: "os.DirEntry[str]") -> Signature | None:

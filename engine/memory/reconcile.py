@@ -8,16 +8,16 @@ import apsw
 
 from engine.clock import Clock
 from engine.errors import IoFailed, StoreBusy, StoreReadOnly
-from engine.memory import history_rows, rows
+from engine.memory import rows
 from engine.memory.adoption import Adoption
-from engine.memory.commit import Committer, Pending, change_of
+from engine.memory.commit import Committer, Pending, altered, apply_change
 from engine.memory.differences import Difference, difference, is_away, is_real
 from engine.memory.directory import Directory
-from engine.memory.file_reader import parsed
+from engine.memory.file_reader import FoundFile, parsed
 from engine.memory.model import Layer, State
 from engine.memory.rows import FileRow
 from engine.storage.database import Database
-from engine.storage.files import signature
+from engine.storage.files import discard, signature
 from engine.storage.transaction import FileTransactions, Finished
 
 _log = logging.getLogger(__name__)
@@ -79,6 +79,7 @@ class Reconciler:
     def finish(self, connection: apsw.Connection, finished: Sequence[Finished], layers: Iterable[Layer]) -> None:
         """Commit the rows of files a dead process had already published, credited to that process's author."""
         by_key = {layer.key: layer for layer in layers}
+        changes: list[tuple[Finished, Pending, FoundFile]] = []
         for each in finished:
             layer = by_key.get(each.intent.layer)
             if layer is None:
@@ -87,11 +88,13 @@ class Reconciler:
             if file.entry is None:
                 continue
             before = rows.find(connection, (layer.key,), file.entry.id)
-            if before and before.entry.version and before.entry.version != file.entry.version:
-                history_rows.add_revision(connection, before, each.intent.at, each.intent.operation)
-            rows.put(connection, layer, file.entry, file.body, file.hash, file.found)
-            pending = Pending(layer, before, file.entry, file.body, each.intent.action)
-            history_rows.add_change(connection, layer.key, change_of(each.intent.operation, pending, each.intent.at))
+            fields = (
+                altered(before.entry, rows.body_of(connection, before.rid), file.entry, file.body) if before else ()
+            )
+            pending = Pending(layer, before, file.entry, file.body, each.intent.action, fields=fields)
+            changes.append((each, pending, file))
+        for each, pending, file in sorted(changes, key=lambda change: rows.is_live(change[1].after)):
+            apply_change(connection, each.intent.operation, pending, file.hash, file.found, each.intent.at)
 
     @property
     def _writable(self) -> bool:
@@ -139,7 +142,10 @@ class Reconciler:
             return []
         with self._transactions.exclusive():
             fresh = difference(self._database, found.layer, self._clock)  # what a writer was just doing is no hand edit
-            held = {intent.file for intent in self._transactions.pending() if intent.layer == fresh.layer.key}
+            open_intents = self._transactions.pending()
+            for name in set(fresh.staged) - {intent.staged for intent in open_intents}:
+                discard(fresh.layer.folder / name)  # under the lock nobody is writing: a dead process left it
+            held = {intent.file for intent in open_intents if intent.layer == fresh.layer.key}
             with self._database.read() as connection:
                 known = rows.file_rows(connection, fresh.layer.key)
             gone = [known[name] for name in fresh.vanished if name not in held]

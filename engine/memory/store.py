@@ -21,7 +21,7 @@ from engine.identity import Ids
 from engine.memory import rows
 from engine.memory.adoption import give_way
 from engine.memory.checks import check_content
-from engine.memory.commit import Committer, Pending, changed_fields, version_conflict
+from engine.memory.commit import Committer, Pending, altered, version_conflict
 from engine.memory.differences import is_away
 from engine.memory.entities import cleaned
 from engine.memory.file_reader import copies_beside
@@ -373,5 +373,5 @@ def _deleted(entry_id: str, left: Sequence[Path]) -> ItemResult:
 
 
 def _pending(held: Held, entry: Entry, body: str, action: str) -> Pending:
-    fields = changed_fields(held.entry, entry) + (("body",) if held.body != body else ())
+    fields = altered(held.entry, held.body, entry, body)
     return Pending(held.layer, held.row, entry, body, action, held.base, fields, held.anew)

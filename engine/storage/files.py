@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 from engine.errors import IoFailed, SparkError, StoreReadOnly
 
 STAGED_SUFFIX = ".tmp"
+_KEPT_SUFFIX = ".old.tmp"
+_STAGED = re.compile(r"\..+\.[0-9a-f]{12}(?:\.old)?\.tmp")
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "free some space and try again"),
     errno.EDQUOT: ("the disk quota is used up", "free some space and try again"),
@@ -72,6 +75,37 @@ def stage(target: Path, data: bytes, name: str | None = None) -> Path:
 def staged_name(target: Path) -> str:
     """A hidden, unique name that no reader takes for a memory."""
     return f".{target.name}.{secrets.token_hex(6)}{STAGED_SUFFIX}"
+
+
+def is_staged(name: str) -> bool:
+    """Whether a file name is one that staging or keeping made; a crash may leave such a file behind."""
+    return _STAGED.fullmatch(name) is not None
+
+
+def kept_beside(staged: Path) -> Path:
+    """Where the file that a staged one replaces is kept until its transaction is over."""
+    return staged.with_name(staged.name.removesuffix(STAGED_SUFFIX) + _KEPT_SUFFIX)
+
+
+def keep(target: Path, staged: Path) -> Path | None:
+    """Give a file about to be replaced a second name, so that it can be put back even on a full disk.
+
+    None where there is no file, or no hard link can be made.
+    """
+    kept = kept_beside(staged)
+    try:
+        os.link(target, kept)
+    except OSError:
+        return None
+    return kept
+
+
+def name_also(path: Path, name: Path) -> None:
+    """Give a file a second name."""
+    try:
+        os.link(path, name)
+    except OSError as error:
+        raise io_error(error, name) from error
 
 
 def publish(staged: Path, target: Path) -> Signature:

@@ -126,11 +126,10 @@ class FileTransactions:
             staged = [files.staged_name(write.path) for write in writes]
             seqs = self._intend([self._write_intent(operation, *pair) for pair in zip(writes, staged, strict=True)])
             reach(Step.INTENDED)
-            try:
-                result = self._stage_and_commit(writes, staged, seqs, apply)
-            except BaseException:
-                self._abandon(writes, staged, seqs)
-                raise
+            paths = [write.folder / name for write, name in zip(writes, staged, strict=True)]
+            signatures = self._stage(writes, paths, seqs)
+            reach(Step.STAGED)
+            result = self._commit(writes, paths, seqs, lambda connection: apply(connection, signatures))
             reach(Step.COMMITTED)
             return result
 
@@ -176,34 +175,42 @@ class FileTransactions:
             except SparkError as error:  # one that cannot be settled now must not stop every other write
                 _log.warning("operation %s of a stopped process stays open: %s", operation, error.code)
 
-    def _stage_and_commit(
+    def _stage(self, writes: Sequence[FileWrite], staged: Sequence[Path], seqs: list[int]) -> list[Signature]:
+        try:
+            paths = [files.stage(write.path, write.data, to.name) for write, to in zip(writes, staged, strict=True)]
+            return [found for path in paths if (found := files.signature(path))]
+        except BaseException:
+            self._abandon(staged, seqs)
+            raise
+
+    def _commit(
         self,
         writes: Sequence[FileWrite],
-        staged: Sequence[str],
+        staged: Sequence[Path],
         seqs: list[int],
-        apply: Callable[[apsw.Connection, Sequence[Signature]], T],
+        apply: Callable[[apsw.Connection], T],
     ) -> T:
-        paths = [files.stage(write.path, write.data, name) for write, name in zip(writes, staged, strict=True)]
-        signatures = [found for path in paths if (found := files.signature(path))]
-        reach(Step.STAGED)
-        published: list[int] = []
+        kept: dict[int, Path | None] = {}
         try:
             with self._database.write() as connection:
                 reach(Step.BEGUN)
-                result = apply(connection, signatures)
+                result = apply(connection)
                 intents.clear(connection, seqs)
                 reach(Step.APPLIED)
-                for index, (write, path) in enumerate(zip(writes, paths, strict=True)):
+                for index, (write, path) in enumerate(zip(writes, staged, strict=True)):
                     if files.content(write.path) != write.base:
                         raise FileMoved(f"{write.file} was changed by another program meanwhile", "try again")
-                    published.append(index)
+                    kept[index] = files.keep(write.path, path)
                     files.publish(path, write.path)
                     reach(Step.RENAMED)
+            return result
         except BaseException:
-            for index in published:
-                _put_back(writes[index].path, writes[index].base)
+            # Backwards, so that whatever stops it leaves what a crash while renaming leaves: recovery finishes that.
+            if all(_put_back(writes[index], staged[index], before) for index, before in reversed(kept.items())):
+                self._abandon(staged, seqs)
             raise
-        return result
+        finally:
+            _discard([before for before in kept.values() if before])
 
     def _write_intent(self, operation: str, write: FileWrite, staged: str) -> Intent:
         digest = files.content_hash(write.data)
@@ -227,10 +234,8 @@ class FileTransactions:
         with self._database.write(durable=False) as connection:
             intents.clear(connection, seqs)
 
-    def _abandon(self, writes: Sequence[FileWrite], staged: Sequence[str], seqs: list[int]) -> None:
-        if any(_holds(write.path, write.data) for write in writes):
-            return  # a rename could not be undone: the intents stay, so that recovery finishes what it began
-        _discard([write.folder / name for write, name in zip(writes, staged, strict=True)])
+    def _abandon(self, staged: Sequence[Path], seqs: list[int]) -> None:
+        _discard(staged)
         self._clear_quietly(seqs)
 
     def _clear_quietly(self, seqs: list[int]) -> None:
@@ -243,8 +248,9 @@ class FileTransactions:
         located = [(intent, folder) for intent in found if (folder := self._folder_of(intent.layer))]
         if not located:
             return
+        staged = [folder / str(intent.staged) for intent, folder in located]
         if not _was_published(located):
-            _discard([folder / str(intent.staged) for intent, folder in located])
+            _discard([*staged, *map(files.kept_beside, staged)])
             self._clear([intent.seq for intent, _ in located])
             _log.warning("operation %s of a stopped process undone", operation)
             return
@@ -257,8 +263,9 @@ class FileTransactions:
         except apsw.ConstraintError:  # a hand was there in between: the files are adopted as any others are
             self._clear(seqs)
             _log.warning("operation %s of a stopped process left to adoption", operation)
-            return
-        _log.warning("operation %s of a stopped process finished", operation)
+        else:
+            _log.warning("operation %s of a stopped process finished", operation)
+        _discard([*map(files.kept_beside, staged)])
 
     def _published(self, intent: Intent, folder: Path) -> Finished | None:
         path, staged = folder / intent.file, folder / str(intent.staged)
@@ -294,22 +301,22 @@ def _is_published(intent: Intent, folder: Path) -> bool:
     return data is not None and not staged.exists() and files.content_hash(data) == intent.new_hash
 
 
-def _holds(path: Path, data: bytes) -> bool:
+def _put_back(write: FileWrite, staged: Path, kept: Path | None) -> bool:
+    """Undo a rename whose transaction failed; ``staged`` gets its file back. Answers whether that worked."""
     try:
-        return files.content(path) == data
-    except SparkError:  # it cannot be read, so it cannot be known to be undone
-        return True
-
-
-def _put_back(path: Path, before: bytes | None) -> None:
-    """Undo a rename whose transaction failed; when even that fails, the intent makes recovery do it."""
-    try:
-        if before is None:
-            files.remove(path)
-        elif files.content(path) != before:
-            files.write_through(path, before)
+        if files.content(write.path) != write.data:
+            return True
+        if write.base is None:
+            files.publish(write.path, staged)
+        elif kept is None:
+            files.write_through(write.path, write.base)
+        else:
+            files.name_also(write.path, staged)
+            files.publish(kept, write.path)
     except SparkError as error:
-        _log.error("could not put %s back: %s", path.name, error.code)
+        _log.error("could not put %s back: %s", write.file, error.code)
+        return False
+    return True
 
 
 def _removed(path: Path) -> bool:

@@ -38,7 +38,7 @@ def truncate_middle(text: str, width: int) -> str:
 def fit(text: str, width: int, align: Align = "left") -> str:
     """The text in exactly ``width`` cells: cut or padded with spaces."""
     # A loose joiner at an edge would swallow the padding beside it in every width table.
-    cut = truncate(text, max(width, 0)).strip(_JOINER)
+    cut = truncate(text.strip(_JOINER), max(width, 0)).strip(_JOINER)
     spare = max(width, 0) - cells(cut)
     if align == "left":
         return cut + " " * spare
@@ -121,7 +121,8 @@ class _Breaker:
         return index
 
     def _at(self, index: int) -> str:
-        return self.text[self.pieces[index].start]
+        piece = self.pieces[index]
+        return self.text[piece.start : piece.end]
 
     def _may_break(self, index: int) -> bool:
         """Whether a line may end before this cluster: after a space or dash, or beside a wide one."""
@@ -130,4 +131,4 @@ class _Breaker:
             return True
         if here in _NO_START or before in _NO_END:
             return False
-        return self.pieces[index].cells > 1 or self.pieces[index - 1].cells > 1 or before in "-/"
+        return self.pieces[index].cells > 1 or self.pieces[index - 1].cells > 1 or before in ("-", "/")

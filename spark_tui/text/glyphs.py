@@ -70,7 +70,7 @@ BLOCKS = Glyphs(
 ASCII = Glyphs(
     "ascii", cursor=">", marked="*", active=".", expired="t", invalid="x", archived="a", quarantined="!", missing="?",
     opened="-", closed="+", chosen="*", ellipsis="..", separator="|", rule="-", bar="|", bullet="-", full="#", half="=",
-    empty=".", ascending="^", descending="v", up="^", down="v", prompt=">",
+    empty=".", ascending="+", descending="-", up="^", down="v", prompt=">",
 )  # fmt: skip
 SETS = {glyphs.name: glyphs for glyphs in (UNICODE, BLOCKS, ASCII)}
 _current = UNICODE

@@ -34,14 +34,14 @@ class Table:
     def _widths(self, width: int) -> list[int] | None:
         """Column widths that fit, the widest columns giving way first; None when a column would get too narrow."""
         widest = [
-            max((row_cells(row[at]) for row in (self.header, *self.body) if at < len(row)), default=0)
+            max(1, *(row_cells(row[at]) for row in (self.header, *self.body) if at < len(row)))
             for at in range(len(self.header))
         ]
         room = width - _GAP * (len(widest) - 1)
         widths = _shared(widest, room)
         if any(size < min(_NARROWEST, wanted) for size, wanted in zip(widths, widest, strict=True)):
             return None
-        return [max(size, 1) for size in widths]
+        return widths
 
     def _stacked(self, width: int) -> list[ScreenRow]:
         """One ``header: value`` line per cell, a blank row between the rows of the table."""

@@ -143,9 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
         server = self.server_of_test
         answer = server.script.popleft() if server.script else server.always
         if answer.value.isdigit():
-            self._send(
-                int(answer.value), {"error": {"message": f"no: {body['input']} {self.headers['authorization']}"}}
-            )
+            told = f"no: {body['input']} {self.headers['authorization']}"
+            later = [("retry-after", "2")] if answer is Answer.STATUS_429 else []
+            self._send(int(answer.value), {"error": {"message": told}}, later)
         elif answer.name.startswith("REDIRECT"):
             self._redirect(answer)
         elif answer in (Answer.SLOW, Answer.DRIPPING, Answer.HANG_UP, Answer.CUT):

@@ -56,7 +56,7 @@ def test_no_engine_module_brings_in_a_screen_or_anything_heavy() -> None:
 
 @there_is_a_command
 def test_the_command_line_brings_in_no_textual_and_nothing_heavy() -> None:
-    import_each([source.module for source in sources("spark_tui/cli")], HEAVY | {"rich", "textual"})
+    import_each([source.module for source in sources("spark_tui/cli")], HEAVY | {"textual"})
 
 
 @there_is_a_command
@@ -64,7 +64,7 @@ def test_the_command_line_brings_in_no_textual_and_nothing_heavy() -> None:
 def test_a_command_that_needs_no_model_loads_none(arguments: str, tmp_path: Path) -> None:
     found = roots_imported_while_running(*arguments.split(), home=tmp_path / "home")
     assert "spark_tui" in found
-    assert not found & (HEAVY | {"rich", "textual"})
+    assert not found & (HEAVY | {"textual"})
 
 
 def test_every_folder_of_modules_is_a_package() -> None:

@@ -13,7 +13,7 @@ SPOKEN = {"print", "input", "click.echo", "click.secho", "click.prompt", "click.
 ROW_WRITE = re.compile(r"\b(?:INSERT(?:\s+OR\s+\w+)?\s+INTO|REPLACE\s+INTO|UPDATE)\s+([a-z]\w*)\b")
 FILE_METHODS = {"rename", "replace", "rmdir", "symlink_to", "touch", "unlink", "write_bytes", "write_text"}
 FILE_FUNCTIONS = re.compile(
-    r"os\.(link|open|remove|rename|replace|rmdir|truncate|unlink)|shutil\.(copy\w*|move|rmtree)"
+    r"os\.(open|remove|rename|replace|rmdir|truncate|unlink)|shutil\.(copy\w*|move|rmtree)"
 )
 
 

@@ -37,9 +37,8 @@ def test_a_fresh_database_is_made_private_with_our_pragmas(database: Database) -
 
 
 def test_a_failed_write_leaves_nothing_and_the_next_one_works(database: Database) -> None:
-    with pytest.raises(ZeroDivisionError), database.write() as connection:
-        connection.execute("INSERT INTO memory_layer_state VALUES ('user', 1)")
-        raise ZeroDivisionError
+    with pytest.raises(apsw.ConstraintError), database.write() as connection:
+        connection.execute("INSERT INTO memory_layer_state VALUES ('user', 1), ('user', 2)")
     with database.write() as connection, database.write() as same:  # a nested one belongs to the outer
         same.execute("INSERT INTO memory_layer_state VALUES ('user', 2)")
         assert connection is same
@@ -219,7 +218,8 @@ from pathlib import Path
 from engine.storage.connection import connect
 connection = connect(Path(sys.argv[1]))
 connection.execute("PRAGMA wal_autocheckpoint = 0")
-connection.execute("INSERT INTO memory_gate_log(at, scope, name, gate, reason) VALUES (1, 'user', 'n', 'g', hex(randomblob(400000)))")
+sql = "INSERT INTO memory_gate_log(at, scope, name, gate, reason) VALUES (1, 'user', 'n', 'g', hex(randomblob(400000)))"
+connection.execute(sql)
 os.kill(os.getpid(), 9)
 """
     assert run_python(code, place.home.database).returncode == -9
@@ -290,11 +290,9 @@ def test_a_home_that_is_a_file_is_told(tmp_path: Path) -> None:
     database.close()
 
 
-AS_NOBODY = """
+READING = """
 import os, sys, json
 from pathlib import Path
-if os.geteuid() == 0:
-    os.setgroups([]); os.setgid(65534); os.setuid(65534)
 from engine.errors import SparkError
 from engine.memory.injection import Request
 from engine.memory.listing import Filter
@@ -336,14 +334,11 @@ def test_a_read_only_home_is_read_from_its_files_and_refuses_every_write(place: 
         locked = [place.home.root, *[path for path in place.home.root.rglob("*") if path.is_dir()], place.project]
         for folder in locked:
             folder.chmod(0o555)
-        for parent in place.home.root.parents:
-            if parent.is_relative_to(Path("/tmp").resolve()) or parent.is_relative_to(Path("/dev/shm")):
-                parent.chmod(parent.stat().st_mode | 0o055)
         for path in place.home.root.rglob("*"):
             if path.is_file():
                 path.chmod(0o444)
         before = {path: path.read_bytes() for path in place.home.root.rglob("*") if path.is_file()}
-        done = run_python(AS_NOBODY, place.home.root, place.project)
+        done = run_python(READING, place.home.root, place.project, powerless=True)
         for folder in locked:
             folder.chmod(0o755)
         assert done.returncode == 0, done.stderr
@@ -371,8 +366,8 @@ with open_engine(home, project) as engine:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     codes = []
     for verb in (
-        lambda: engine.store.add(Draft(Scope.USER, MemoryType.USER, "big", "big", "words " * 100_000)),
-        lambda: engine.store.edit(entry.id, Changes(body="words " * 100_000)),
+        lambda: engine.store.add(Draft(Scope.USER, MemoryType.USER, "big", "big", "words " * 10_000)),
+        lambda: engine.store.edit(entry.id, Changes(body="words " * 10_000)),
     ):
         try:
             verb()
@@ -383,17 +378,17 @@ with open_engine(home, project) as engine:
 """
 
 
-@pytest.mark.parametrize("limit", [0, 200, 5_000, 300_000, 700_000])
+@pytest.mark.parametrize("limit", [0, 5_000, 30_000, 150_000])
 def test_a_file_that_may_not_grow_fails_with_a_typed_error_and_leaves_the_old(place: Place, limit: int) -> None:
     done = run_python(LIMITED, place.home.root, place.project, limit)
     assert done.returncode == 0, done.stderr
     codes = done.stdout.split()
     assert set(codes) <= {"IO_FAILED", "done"}
-    if limit < 500_000:
+    if limit < 50_000:
         assert codes == ["IO_FAILED"] * 2
     with place.open() as engine:
         bodies = {entry.name: engine.listing.body(entry.id) for entry in everything(engine)}
-        assert bodies["kept"] in ("small", "words " * 100_000)
+        assert bodies["kept"] in ("small", "words " * 10_000)
         assert ("big" in bodies) == (codes[0] == "done")
         assert (bodies["kept"] == "small") == (codes[1] != "done")
         assert complaints(place, engine) == []
@@ -413,23 +408,21 @@ with open_engine(home, project) as engine:
     with open(filler, "wb", buffering=0) as file:
         try:
             while True:
-                file.write(b"x" * 512)
+                file.write(b"x" * 4096)
         except OSError:
             pass
-    for round in range(40):
+    for round in range(16):
         for verb in (
-            lambda: engine.store.add(Draft(Scope.USER, MemoryType.USER, f"m{round}", "d", "new " * 3000)),
-            lambda: engine.store.edit(ids[round % 5], Changes(body=f"{round} " * 3000)),
-            lambda: [result] if (result := engine.store.archive([ids[round % 5]])[0]).ok else 1 / 0,
+            lambda: engine.store.add(Draft(Scope.USER, MemoryType.USER, f"m{round}", "d", "new " * 5_000)),
+            lambda: engine.store.edit(ids[round % 5], Changes(body=f"{round} " * 10_000)),
         ):
             try:
                 verb()
                 codes.append("done")
             except SparkError as error:
                 codes.append(error.code)
-            except ZeroDivisionError:
-                codes.append(result.outcome)
-        filler.open("r+b").truncate(max(0, filler.stat().st_size - 4096 * 2))  # a little more room each round
+        codes.append(engine.store.archive([ids[round % 5]])[0].outcome)
+        filler.open("r+b").truncate(max(0, filler.stat().st_size - 60_000))  # a little more room each round
 print(" ".join(codes))
 """
 
@@ -440,7 +433,7 @@ def test_a_full_disk_fails_with_a_typed_error_and_never_leaves_half(tmp_path: Pa
 
     disk = tmp_path / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", str(disk)], capture_output=True).returncode:
         pytest.skip("no tmpfs can be mounted here")
     try:
         place = Place(disk)

@@ -436,7 +436,7 @@ LAYOUTS = st.sampled_from(
      "{}: |2-\n    lead\n  x\n\n", "{}: >+ # fold\n  a\n\n\n", "{}:\n  deep: {{x: [1]}}\n  # inside\n  more: y\n",
      "{}: {{a: b}}\n", "{}: multi\n  line  # end\n", '{}: "multi\n  line" # end\n')
 )  # fmt: skip
-COMMENTS = st.sampled_from(["# note\n", "\n", "   # indented: - note\n", "#\n"]).map(lambda text: Stretch(None, text))
+COMMENTS = st.sampled_from(["# note\n", "\n", " # indented: - note\n", "#\n"]).map(lambda text: Stretch(None, text))
 
 
 @st.composite

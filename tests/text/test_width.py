@@ -7,10 +7,12 @@ from rich.cells import cell_len
 
 from spark_tui.text.width import cells, clusters
 
+# What the running Python does not know yet (unassigned) may be a combining mark to a newer table.
+ASSIGNED = st.text(st.characters(codec=None, exclude_categories=("Cn",)), max_size=40)
 EVERYTHING = st.text(st.characters(codec=None), max_size=40)
 TRICKY = st.text(
     st.sampled_from(
-        "a 中，한각\u1100\u1161\u11a8e\u0301\u0308\u200d\ufe0f👍🏽👨👩🇨🇳🇩कि्षนำ\u0600\u0d4e⚠1\u20e3\U000e0041#\u0bcd\u0b95"
+        "a 中，한\u1100\u1161\u11a8e\u0301\u0308\u200d\ufe0f👍🏽👨👩🇨🇳🇩कि्षนำ\u0600\u0d4e⚠1\u20e3\U000e0041#\u0bcd\u0b95"
     ),
     max_size=30,
 )
@@ -24,7 +26,7 @@ def test_clusters_cover_the_text_in_order_and_add_up_to_its_cells(text: str) -> 
         assert sum(piece.cells for piece in pieces) == cells(text)
 
 
-@given(EVERYTHING | TRICKY)
+@given(ASSIGNED | TRICKY)
 @example("👨‍👩‍👧🇨🇳🇩🇪")
 @example("क्षि")
 def test_a_cluster_never_ends_inside_what_unicode_calls_one_character(text: str) -> None:

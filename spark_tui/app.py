@@ -1,0 +1,241 @@
+"""The app frame: opens the home behind the first picture, holds the areas, restores the terminal; knows no subject."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from engine.errors import SparkError
+from engine.events import Fact, SettingsChanged
+from engine.paths import Home
+from spark_tui import theme
+from spark_tui.bridge import Bridge, FactsWaiting
+from spark_tui.drafts import Drafts
+from spark_tui.palette import open_palette
+from spark_tui.presenters.problems import problem
+from spark_tui.text.glyphs import chosen_glyphs, use_glyphs
+from spark_tui.text.i18n import _, chosen_language, use_language
+from spark_tui.widgets.action_keys import ActionKeys
+
+if TYPE_CHECKING:
+    from engine.config import Settings
+    from engine.runtime import Engine
+
+UNUSABLE = 2
+FAILED = 1
+FIRST_AREA = "memory"
+
+
+def _memory() -> Screen[None]:
+    from spark_tui.screens.memory import MemoryScreen
+
+    return MemoryScreen()
+
+
+def _settings() -> Screen[None]:
+    from spark_tui.screens.settings import SettingsScreen
+
+    return SettingsScreen()
+
+
+def _doctor() -> Screen[None]:
+    from spark_tui.screens.doctor import DoctorScreen
+
+    return DoctorScreen()
+
+
+class SparkApp(App[None], inherit_bindings=False):
+    """One person's screens over one home; ``opener`` opens it, on a thread, after the first picture is out."""
+
+    ENABLE_COMMAND_PALETTE = False
+    MODES: ClassVar[dict[str, str | Callable[[], Screen]]] = {
+        "memory": _memory,
+        "settings": _settings,
+        "doctor": _doctor,
+    }
+    DEFAULT_MODE = FIRST_AREA
+    # The two keys every terminal program answers to; all others are in the action table.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "quit", show=False),
+        Binding("ctrl+z", "suspend_process", show=False),
+    ]
+
+    def __init__(
+        self, opener: "Callable[[], Engine]", home: Home, folder: Path, theme_name: str, *, read_only: bool = False,
+        with_workers: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(ansi_color=theme.look(theme_name).ansi)
+        theme.install(self, theme_name)
+        self.engine: Engine | None = None
+        self.drafts = Drafts(home.root / "drafts")
+        self.folder = folder
+        self.problem: str | None = None
+        self._opener = opener
+        self._read_only = read_only
+        self._with_workers = with_workers
+        self._waiting: list[Callable[[], None]] = []
+        self._bridge = Bridge(self)
+
+    @property
+    def refusal(self) -> str | None:
+        """Why nothing may be written; None when writing is allowed."""
+        if self._read_only:
+            return _("started with --read-only")
+        opening = self.engine.database.opening if self.engine else None
+        return problem(opening.read_only) if opening and opening.read_only else None
+
+    def on_mount(self) -> None:
+        """The first picture goes out before the home is opened."""
+        self.call_after_refresh(lambda: self.run_worker(self._open(), exit_on_error=True))
+
+    def when_open(self, callback: Callable[[], None]) -> None:
+        """Call this as soon as the home is open, at once when it is."""
+        if self.engine is not None:
+            callback()
+        else:
+            self._waiting.append(callback)
+
+    def follow(self, follower: Callable[[Sequence[Fact]], None]) -> Callable[[], None]:
+        """Be told of the engine's facts; the answer stops it."""
+        return self._bridge.follow(follower)
+
+    def on_facts_waiting(self, event: FactsWaiting) -> None:
+        """Facts arrived on some thread; tell them here."""
+        self._bridge.deliver()
+
+    def leave(self) -> None:
+        """Back to the first area, or out of the program from there."""
+        if self.current_mode == FIRST_AREA:
+            self.exit()
+        else:
+            self.switch_mode(FIRST_AREA)
+
+    def do_area_memory(self) -> None:
+        """Area 1."""
+        self.switch_mode("memory")
+
+    def do_area_settings(self) -> None:
+        """Area 7."""
+        self.switch_mode("settings")
+
+    def do_area_doctor(self) -> None:
+        """Area 8."""
+        self.switch_mode("doctor")
+
+    def do_frame_help(self) -> None:
+        """What works on the present screen, and the guidance."""
+        from spark_tui.screens.help import help_for
+
+        if isinstance(self.screen, ActionKeys):
+            self.push_screen(help_for(self.screen))
+
+    def do_frame_palette(self) -> None:
+        """Every action by name."""
+        if isinstance(self.screen, ActionKeys):
+            open_palette(self.screen)
+
+    do_typing_palette = do_frame_palette
+
+    def do_frame_back(self) -> None:
+        """Esc on a screen that has nothing to close: to the first area."""
+        if self.current_mode != FIRST_AREA:
+            self.switch_mode(FIRST_AREA)
+
+    def do_frame_quit(self) -> None:
+        """Q on a screen that has nothing to close."""
+        self.leave()
+
+    async def _open(self) -> None:
+        """Open, show, then adopt what changed on disk since the last time; the screens never wait for that."""
+        try:
+            engine = await asyncio.to_thread(self._opener)
+        except SparkError as error:
+            self.problem = problem(error)
+            self.exit(return_code=FAILED)
+            return
+        self.engine = engine
+        self._bridge.open(engine.bus)
+        self._bridge.follow(self._heed)
+        waiting, self._waiting = self._waiting, []
+        for callback in waiting:
+            callback()
+        if self._with_workers:
+            await asyncio.to_thread(_caught_up, engine)
+
+    def _heed(self, facts: Sequence[Fact]) -> None:
+        """Settings that concern the screens themselves take effect at once."""
+        keys = {fact.key for fact in facts if isinstance(fact, SettingsChanged)}
+        if "ui.theme" in keys and self.engine is not None:
+            self.theme = theme.chosen_theme(str(self.engine.settings.get("ui.theme")), os.environ)
+
+    def close(self) -> None:
+        """Close the home; called when the screen is gone."""
+        self._bridge.close()
+        if self.engine is not None:
+            self.engine.close()
+            self.engine = None
+
+
+def _caught_up(engine: "Engine") -> None:
+    """On a thread: adopt hand edits, then let the workers follow."""
+    engine.refresh()
+    engine.workers.start()
+
+
+def run(home: Home, folder: Path, read_only: bool = False) -> int:
+    """Show the screens until the person leaves; answers the exit code: 2 without a usable terminal, 1 for a home that
+    cannot be opened."""
+    refusal = unusable_terminal(os.environ)
+    if refusal is not None:
+        sys.stderr.write(refusal + "\n")
+        return UNUSABLE
+    from engine.config import Settings
+
+    try:
+        settings = Settings.load(home.config)
+    except SparkError as error:
+        sys.stderr.write(problem(error) + "\n")
+        return FAILED
+    theme_name = prepared(settings, os.environ)
+    app = SparkApp(lambda: _opened(home, folder), home, folder, theme_name, read_only=read_only)
+    try:
+        app.run(mouse=uses_mouse(settings, os.environ))
+    finally:
+        app.close()
+    if app.problem:
+        sys.stderr.write(app.problem + "\n")
+    return app.return_code or 0
+
+
+def prepared(settings: "Settings", environ: Mapping[str, str]) -> str:
+    """Set language and glyphs for this process; answers the theme, which must be known before the app is made."""
+    use_language(chosen_language(str(settings.get("ui.language")), environ))
+    use_glyphs(chosen_glyphs(str(settings.get("ui.glyphs")), environ))
+    return theme.chosen_theme(str(settings.get("ui.theme")), environ)
+
+
+def uses_mouse(settings: "Settings", environ: Mapping[str, str]) -> bool:
+    """The setting; ``auto`` is off over SSH, where a captured mouse takes the terminal's own selection away."""
+    wanted = str(settings.get("ui.mouse"))
+    return wanted == "on" or (wanted == "auto" and not environ.get("SSH_CONNECTION"))
+
+
+def unusable_terminal(environ: Mapping[str, str]) -> str | None:
+    """Why no screen can be shown here; one line, None when it can."""
+    if not sys.stdin.isatty() or not sys.stderr.isatty():
+        return _("spark-tui needs a terminal for stdin and stderr; see spark-tui --help for commands")
+    if environ.get("TERM", "") in ("", "dumb"):
+        return _("this terminal (TERM={term}) cannot show screens").format(term=environ.get("TERM", ""))
+    return None
+
+
+def _opened(home: Home, folder: Path) -> "Engine":
+    from engine.runtime import open_engine
+
+    return open_engine(home, folder, refresh=False)

@@ -1,0 +1,1 @@
+"""Sheets that rise from the bottom line: they ask, show or let choose, and leave the screen above as it was."""

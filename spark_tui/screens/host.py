@@ -1,0 +1,54 @@
+"""What a screen may expect of the app it runs in; the app itself is never imported from here."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from textual.screen import Screen
+
+from engine.events import Fact
+from spark_tui.drafts import Drafts
+
+if TYPE_CHECKING:
+    from engine.runtime import Engine
+
+
+class Host(Protocol):
+    """The app as screens see it."""
+
+    engine: "Engine | None"
+    """The open home; None until it has been opened."""
+    drafts: Drafts
+    """Unsaved text of forms, on disk."""
+    folder: Path
+    """Where the program was started."""
+
+    @property
+    def refusal(self) -> str | None:
+        """Why nothing may be written, in the person's language; None when writing is allowed."""
+        ...
+
+    def when_open(self, callback: Callable[[], None]) -> None:
+        """Call this as soon as the home is open, at once when it is."""
+        ...
+
+    def leave(self) -> None:
+        """Back to the first area, or out of the program from there."""
+        ...
+
+    def follow(self, follower: Callable[[Sequence[Fact]], None]) -> Callable[[], None]:
+        """Be told of the engine's facts; the answer stops it."""
+        ...
+
+
+def host_of(screen: Screen[object]) -> Host:
+    """The app of a screen."""
+    return cast(Host, screen.app)
+
+
+def engine_of(screen: Screen[object]) -> "Engine":
+    """The open engine; a screen asks only for what can happen after it was opened."""
+    engine = host_of(screen).engine
+    if engine is None:
+        raise RuntimeError("the home is not open yet")
+    return engine

@@ -1,0 +1,262 @@
+"""What the Memory screen shows: facets, list and page over one home, true to the store at every moment; it writes nothing."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+
+from engine.errors import SparkError
+from engine.events import EmbeddingProgress, Fact, MemoryChanged, SearchDegraded, SettingsChanged
+from engine.memory.model import Change, Entry, Scope
+from spark_tui import actions
+from spark_tui.presenters.facet_lines import Counts, facet_lines
+from spark_tui.presenters.first_steps import Readiness, first_steps
+from spark_tui.presenters.memory_detail import peek_lines
+from spark_tui.presenters.problems import problem
+from spark_tui.screens.host import Host, engine_of, host_of
+from spark_tui.screens.latest import Latest
+from spark_tui.screens.memory_columns import columns
+from spark_tui.screens.memory_filter import Shown
+from spark_tui.screens.memory_pane import MemoryPane
+from spark_tui.screens.memory_peek import Peek
+from spark_tui.screens.memory_search import Asked, Found, find
+from spark_tui.screens.memory_source import FoundSource, MemorySource, StoreSource
+from spark_tui.screens.memory_words import Standing, empty_words, left_words, right_words, workspace_name
+from spark_tui.text.i18n import _
+from spark_tui.widgets.action_keys import ActionKeys
+from spark_tui.widgets.divider import Divider
+from spark_tui.widgets.facet_bar import Facet, FacetBar
+from spark_tui.widgets.filter_box import FilterBox
+from spark_tui.widgets.key_bar import KeyBar
+from spark_tui.widgets.line_view import LineView
+from spark_tui.widgets.rows import Column
+from spark_tui.widgets.top_line import TopLine, Word
+from spark_tui.widgets.window_list import WindowList
+
+if TYPE_CHECKING:
+    from engine.runtime import Engine
+
+TICK_S = 60.0
+_NO_COUNTS = Counts({}, {}, {}, ())
+
+
+class MemoryBase(ActionKeys, Screen[None]):
+    """Every memory a person sees here; the cursor stays on its memory whatever changes around it."""
+
+    CONTEXTS: ClassVar[tuple[str, ...]] = (actions.MEMORY, actions.MOVE, actions.FRAME)
+    HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (76, "-facets"), (100, "-wide"), (140, "-broad")]
+    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-low"), (18, "-high")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown = Shown()
+        self.query_text = ""
+        self.found: Found | None = None
+        self.with_reasons = False
+        self._answered: Asked | None = None
+        self.counts = _NO_COUNTS
+        self.last_change: Change | None = None
+        self.top_line = TopLine()
+        self.facet_bar = FacetBar(id="facets")
+        self.filter_box = FilterBox(_("search by words or by meaning"))
+        self.list = WindowList(columns(self.shown.order), id="list", empty=_("opening"))
+        self.steps = LineView(id="steps")
+        self.peek = Peek()
+        self.pane = MemoryPane(lambda: self.engine, id="detail")
+        self.search = Latest[Asked, Found](self, lambda asked: find(self.engine, asked), self._found, self._not_found)
+
+    def compose(self) -> ComposeResult:
+        """Top line, panes, key bar."""
+        yield self.top_line
+        with Horizontal(id="panes"):
+            yield self.facet_bar
+            yield Divider(classes="facet-edge")
+            with Vertical(id="middle"):
+                yield self.filter_box
+                yield self.list
+                yield self.steps
+                yield self.peek
+            yield Divider(classes="detail-edge")
+            yield self.pane
+        yield KeyBar()
+
+    @property
+    def host(self) -> Host:
+        """The app."""
+        return host_of(self)
+
+    @property
+    def engine(self) -> "Engine":
+        """The open home."""
+        return engine_of(self)
+
+    @property
+    def source(self) -> MemorySource | None:
+        """Where the rows come from, once there are any."""
+        source = self.list.source
+        return source if isinstance(source, StoreSource | FoundSource) else None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether list and page stand side by side."""
+        return self.has_class("-wide") or self.has_class("-broad")
+
+    def on_mount(self) -> None:
+        """Show what there is as soon as the home is open."""
+        self.list.focus()
+        self.top_line.show([Word(_("opening"), "dim")])
+        self.host.when_open(self.opened)
+
+    def opened(self) -> None:
+        """The home is open: list it, and hear of changes from now on."""
+        self.list.set_empty("")
+        self.refresh_all()
+        self.host.follow(self.hear)
+        self.set_interval(TICK_S, self.refresh_all)
+
+    def hear(self, facts: Sequence[Fact]) -> None:
+        """What the engine announced, from whatever process."""
+        for fact in facts:
+            match fact:
+                case MemoryChanged():
+                    self.refresh_all()
+                    if not fact.ids or self.pane.key in fact.ids:
+                        self.pane.reload()
+                case EmbeddingProgress() | SearchDegraded():
+                    self._show_words()
+                case SettingsChanged():
+                    self.refresh_all()
+
+    def refresh_all(self) -> None:
+        """Read list, facets and top line again."""
+        if self.host.engine is None:
+            return
+        try:
+            self._show_facets()
+            self.show_list()
+            self._show_first_steps()
+            self.last_change = next(iter(self.engine.history.changes(limit=1)), None)
+        except SparkError as error:
+            self.say(problem(error), "error")
+        self._show_words()
+        self.refresh_keys()
+
+    def show_list(self) -> None:
+        """The list under the present filter; a search is asked again and shown when it answers."""
+        if self.query_text.strip():
+            self.search.ask(Asked(self.query_text, self.shown))
+            return
+        self.search.drop()
+        self.found = None
+        wanted = self.shown.filter(self.engine.clock.zone())
+        self.list.set_empty(empty_words(None, self.shown))
+        self._show_columns()
+        self.list.set_source(StoreSource(self.engine.listing, wanted, self.now_ms, self.list.cursor_index))
+        self._show_words()
+
+    def show_found(self, from_top: bool = False) -> None:
+        """The last answer of the search, with or without reasons."""
+        if self.found is None:
+            return
+        found = FoundSource(self.query_text, self.found.result, self.found.others, self.now_ms, self.with_reasons)
+        self.list.set_empty(empty_words(self.found, self.shown))
+        self._show_columns()
+        self.list.set_source(found, from_top=from_top)
+        self._show_words()
+        self.refresh_keys()
+
+    @property
+    def now_ms(self) -> int:
+        """The instant the list looks at."""
+        as_of = self.shown.as_of_ms(self.engine.clock.zone())
+        return self.engine.clock.now_ms() if as_of is None else as_of
+
+    def entry_at_cursor(self) -> Entry | None:
+        """The memory under the cursor."""
+        key = self.list.cursor_key
+        return self.source.entry(key) if self.source and key else None
+
+    def _found(self, asked: Asked, found: Found) -> None:
+        new_question = self.found is None or asked != self._answered
+        self.found, self._answered = found, asked
+        self.show_found(from_top=new_question)
+
+    def _not_found(self, asked: Asked, error: SparkError) -> None:
+        self.say(problem(error), "error")
+
+    def _show_facets(self) -> None:
+        facets = self.engine.listing.facets(self.shown.as_of_ms(self.engine.clock.zone()))
+        self.counts = Counts(facets.layers, facets.types, facets.states, facets.entities)
+        settings = self.engine.memory_settings()
+        quotas = {scope: settings.quota_of(scope.value) for scope in Scope}
+        here = getattr(self.engine.layers.workspace, "root", None)
+        others = [(str(root), root.name) for _id, root, _seen in self.engine.layers.known_workspaces() if root != here]
+        lines = facet_lines(self.counts, self.engine.layers.person(), others, quotas, self.shown.keys)
+        self.facet_bar.show([
+            Facet(each.key, each.label, each.count, each.depth, each.heading, each.selected, each.folded, each.style)
+            for each in lines
+        ])  # fmt: skip
+
+    def _show_first_steps(self) -> None:
+        """The checklist in place of the list while there is nothing at all."""
+        fresh = not sum(self.counts.states.values()) and self.shown.day is None and not self.query_text
+        self.set_class(fresh, "-first")
+        if fresh:
+            self.steps.show(first_steps(self._readiness()))
+
+    def _readiness(self) -> Readiness:
+        engine = self.engine
+        return Readiness(
+            enabled=engine.memory_settings().enabled,
+            model=engine.embeddings.state().model,
+            workspace=workspace_name(engine),
+            unbound_reason=getattr(engine.layers.workspace, "reason", ""),
+            writable=self.host.refusal is None,
+            home=str(engine.home.root),
+        )
+
+    def _show_words(self) -> None:
+        standing = Standing(
+            self.list.count, self.counts, self.shown, self.query_text, self.host.refusal, not self.has_class("-narrow")
+        )
+        self.top_line.show(left_words(self.engine, standing), right_words(self.engine, standing))
+
+    def _show_columns(self) -> None:
+        """Columns for the present width; the numbers behind hits need the room of the facets."""
+        self.set_class(self.with_reasons and self.found is not None, "-reasons")
+        wanted = self._columns()
+        if tuple(wanted) != self.list.columns:
+            self.list.set_columns(wanted)
+
+    def _columns(self) -> list[Column]:
+        """What there is room for; a page beside a list that is not broad says the description instead."""
+        order = self.shown.order if self.found is None else None
+        return columns(order, self.with_reasons and self.found is not None, described=not self.has_class("-wide"))
+
+    def on_resize(self) -> None:
+        """Another width may show or hide columns and facets, whose words then move to the top line."""
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        self._show_columns()
+        if self.host.engine is not None:
+            self._show_words()
+
+    @on(WindowList.Highlighted)
+    def _highlighted(self, event: WindowList.Highlighted) -> None:
+        """The page follows the cursor, unless a person is reading it."""
+        entry = self.entry_at_cursor()
+        project = self.engine.layers.project() if entry else None
+        self.peek.show(peek_lines(entry, project.label if project else "", self.now_ms) if entry else [])
+        if not self.pane.has_focus:
+            self.show_page()
+        self.refresh_keys()
+
+    def show_page(self) -> None:
+        """Show the page of the memory under the cursor, where a page is in sight."""
+        key = self.list.cursor_key
+        if self.is_wide or self.has_class("-reading"):
+            self.pane.show_memory(key, self.source.reasons(key) if self.source and key else None)
