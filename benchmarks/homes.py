@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import cycle
 from pathlib import Path
 
 from benchmarks.texts import Text, Writer
@@ -39,7 +39,8 @@ class Place:
     def open(self, *, embedding: str = "", refresh: bool = True) -> Engine:
         """An engine here with the default settings but for the quotas; ``embedding`` names another provider."""
         engine = open_engine(self.home, self.project, refresh=refresh)
-        engine.settings.set("memory.embeddingProviderId", embedding)
+        if engine.settings.get("memory.embeddingProviderId") != embedding:
+            engine.settings.set("memory.embeddingProviderId", embedding)
         return engine
 
 
@@ -122,8 +123,10 @@ def random_vectors(count: int, dimension: int) -> Iterator[bytes]:
 
 def questions(count: int, seed: int = 3) -> Sequence[str]:
     """That many different questions."""
-    writer = Writer(seed)
-    return list(islice(dict.fromkeys(iter(writer.question, "")), count))
+    writer, found = Writer(seed), dict[str, None]()
+    while len(found) < count:
+        found[writer.question()] = None
+    return list(found)
 
 
 def _check(engine: Engine, count: int) -> None:

@@ -5,6 +5,7 @@ are in any language, so that full text has long and short lists to merge.
 """
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -17,6 +18,7 @@ TYPES = {MemoryType.FEEDBACK: 15, MemoryType.USER: 25, MemoryType.PROJECT: 35, M
 WORDS = 4_000
 REPLACED = 0.34
 FAR_DAY = date(2099, 12, 31)
+_PARTS = re.compile("[\u4e00-\u9fff]{1,2}|[^\u4e00-\u9fff]+")
 _STARTS = "b br d dr f g gr k kl l m n p pl r s st t tr v z".split()
 _MIDDLES = "a e i o u ai ea io ou".split()
 
@@ -76,8 +78,7 @@ class Writer:
         return " ".join(self._replaced(self._random.choice(self._english).split(), self._words))
 
     def _in_chinese(self) -> str:
-        text = self._random.choice(self._chinese)
-        return "".join(self._replaced([text[at : at + 2] for at in range(0, len(text), 2)], self._pairs))
+        return "".join(self._replaced(_PARTS.findall(self._random.choice(self._chinese)), self._pairs))
 
     def _replaced(self, parts: Sequence[str], others: Sequence[str]) -> Iterator[str]:
         for part in parts:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.style import Style
 
@@ -22,6 +22,7 @@ STYLE_NAMES = (
 COLOR_NAMES = (
     "background", "raised", "text", "dim", "faint", "accent", "warning", "error", "good", "selection", "selection-text",
 )  # fmt: skip
+Result = TypeVar("Result")
 _HERE = Path(__file__).resolve().parent
 
 
@@ -89,13 +90,30 @@ def all_looks() -> Iterator[Look]:
 
 
 def chosen_theme(setting: str, environ: Mapping[str, str]) -> str:
-    """The theme of a setting; ``NO_COLOR`` (any non-empty value) means ``mono``. Ask before the app object exists."""
+    """The theme of a setting; ``NO_COLOR`` (any non-empty value) means ``mono``. Ask before the app object exists.
+
+    A terminal that announces sixteen colours gets the ANSI theme of the same darkness: true colours rounded to
+    sixteen are not legible (REQ-04).
+    """
     if environ.get("NO_COLOR"):
         return "mono"
-    return setting if setting in THEME_NAMES else DEFAULT_THEME
+    wanted = look(setting)
+    if wanted.ansi or not _sixteen_colors(environ):
+        return wanted.name
+    return "ansi-dark" if wanted.dark else "ansi-light"
 
 
-def install(app: "App[object]", name: str) -> None:
+def _sixteen_colors(environ: Mapping[str, str]) -> bool:
+    """Whether Rich, which draws for Textual, will round to sixteen colours; an unnamed terminal is left alone."""
+    if environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit"):
+        return False
+    if environ.get("TEXTUAL_COLOR_SYSTEM", "auto") != "auto":
+        return environ["TEXTUAL_COLOR_SYSTEM"] == "standard"
+    terminal = environ.get("TERM", "")
+    return bool(terminal) and terminal.rpartition("-")[2] not in ("256color", "kitty")
+
+
+def install(app: "App[Result]", name: str) -> None:
     """Registers the themes and switches to ``name``; construct the app with ``ansi_color=look(name).ansi``."""
     for each in all_looks():
         app.register_theme(each.textual())

@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,24 @@ def _picture_folder(test_location: PyTestLocation) -> str:
 
 
 SVGImageExtension.dirname = classmethod(lambda cls, *, test_location: _picture_folder(test_location))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, object, object]:
+    """Send the report of a test about broken text in whole: half a surrogate pair would end the worker and the run."""
+    return _sendable((yield))
+
+
+def _sendable(value: object) -> object:
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode("utf-8")
+        case dict():
+            return {_sendable(key): _sendable(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_sendable(each) for each in value]
+        case _:
+            return value
 
 
 def pytest_unconfigure() -> None:

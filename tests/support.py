@@ -79,10 +79,11 @@ def everything(engine: Engine) -> list[Entry]:
 
 
 def durable(engine: Engine) -> dict[str, tuple[dict[str, Any], str]]:
-    """All that a file holds of every entry, with its body, by id."""
+    """All that a file holds of every entry, with its body and the edges it gives rise to, by id."""
     kept = {}
     for entry in everything(engine):
         fields = {key: value for key, value in asdict(entry).items() if key not in USE}
+        fields["derivations"] = engine.history.derivations(entry.id)
         kept[entry.id] = (fields, engine.listing.body(entry.id))
     return kept
 

@@ -1,7 +1,7 @@
 """Seven themes, every one of them legible at every colour depth (REQ-04, REQ-27, REQ-28, REQ-29)."""
 
 import pytest
-from rich.color import Color, ColorType
+from rich.color import Color, ColorSystem, ColorType
 from textual.app import App
 
 from spark_tui.theme import COLOR_NAMES, STYLE_NAMES, THEME_NAMES, Look, all_looks, chosen_theme, install, look
@@ -105,6 +105,41 @@ def test_the_sixteen_colours_of_common_terminals_keep_every_word_legible(name: s
     band = rgb(theme["selection"].bgcolor, theme, colors, ground=True)
     assert contrast(band, ground(theme, "background", colors)) >= 3
     assert contrast(rgb(theme["selection"].color, theme, colors), band) >= 4.5
+
+
+def rounded(color: Color) -> RGB:
+    """The colour as a terminal of 256 colours shows it."""
+    return tuple(color.downgrade(ColorSystem.EIGHT_BIT).get_truecolor())  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("name", TRUE_COLOR)
+def test_rounded_to_256_colours_every_word_and_the_selection_stay_legible(name: str) -> None:
+    theme = look(name)
+    grounds = [rounded(Color.parse(theme.colors[on])) for on in ("background", "raised")]
+    words = {style: rounded(theme[style].color or Color.default()) for style in WORDS}
+    assert {style for style, color in words.items() for on in grounds if contrast(color, on) < 4.5} == set()
+    band = rounded(theme["selection"].bgcolor or Color.default())
+    assert min(contrast(band, on) for on in grounds) >= 3
+    assert contrast(rounded(theme["selection"].color or Color.default()), band) >= 4.5
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"TERM": "xterm-256color"}, "spark-light"),
+        ({"TERM": "xterm-kitty"}, "spark-light"),
+        ({"TERM": "xterm", "COLORTERM": "truecolor"}, "spark-light"),
+        ({"TERM": "xterm"}, "ansi-light"),
+        ({"TERM": "screen"}, "ansi-light"),
+        ({"TERM": "xterm", "TEXTUAL_COLOR_SYSTEM": "256"}, "spark-light"),
+        ({"TERM": "xterm-256color", "TEXTUAL_COLOR_SYSTEM": "standard"}, "ansi-light"),
+    ],
+)
+def test_a_terminal_of_sixteen_colours_gets_the_ansi_theme_of_the_same_darkness(
+    environ: dict[str, str], expected: str
+) -> None:
+    assert chosen_theme("spark-light", environ) == expected
+    assert chosen_theme("contrast-dark", environ) == ("ansi-dark" if expected == "ansi-light" else "contrast-dark")
 
 
 def test_mono_uses_no_colour_and_still_tells_the_selection_apart() -> None:

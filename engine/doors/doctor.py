@@ -21,12 +21,13 @@ BEFORE: Final[Sequence[tuple[str, Check]]] = (
     ("database", store.database_row),
     ("workspace", store.workspace_row),
     ("index", store.difference_row),
+    ("unfinished", store.unfinished_rows),
 )
 AFTER: Final[Sequence[tuple[str, Check]]] = (
     ("enabled", store.switch_row),
     ("layers", store.layer_rows),
     ("broken", store.broken_rows),
-    ("stuck", store.stuck_rows),
+    ("deletions", store.deletion_row),
     ("clock", store.clock_row),
     ("full-text", search.full_text_row),
     ("sqlite-vec", search.vector_row),

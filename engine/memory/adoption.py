@@ -165,6 +165,10 @@ class Adoption:
         if before and moved_on:
             history_rows.add_revision(connection, before, now, operation)
         rows.put(connection, pending.layer, pending.after, pending.body, file.hash, file.found)
+        after = pending.after
+        if after.superseded_by:
+            at = after.invalid_at or after.updated_at
+            history_rows.add_derivation(connection, pending.layer.key, after.id, after.superseded_by, "supersede", at)
         if not quiet and (moved_on or before is None):
             history_rows.add_change(connection, pending.layer.key, change_of(operation, pending, now))
 

@@ -170,7 +170,7 @@ def _wordings(active: Sequence[Row], bodies: dict[int, str]) -> Iterator[Finding
             fix = f"spark-tui memory edit {entry.id} --valid-until YYYY-MM-DD"
             if entry.valid_until is None:
                 yield _finding(FindingKind.TRANSIENT, [entry], why, fix)
-        if template_text(entry.description) or template_text(bodies[row.rid]):
+        if template_text(entry.description, bodies[row.rid]):
             fix = f"spark-tui memory edit {entry.id} --description TEXT"
             yield _finding(FindingKind.TEMPLATE, [entry], "it still holds the words of a template", fix)
 

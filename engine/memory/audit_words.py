@@ -9,7 +9,8 @@ _MOMENTS = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDERS = re.compile(
-    r"\{\{[^{}\n]{1,80}\}\}|\blorem ipsum\b|\[(?:insert|your|fill in|todo)\b[^\]\n]{0,60}\]|<(?:your|insert)[ _-][^>\n]{1,60}>"
+    r"\{\{ ?[\w -]{0,60}\w ?\}\}|\blorem ipsum\b"
+    r"|\[(?:insert|your|fill in|todo)\b[^\]\n]{0,60}\]|<(?:your|insert)[ _-][^>\n]{1,60}>"
     r"|待补充|待填写|请在此处?填写|在此输入",
     re.IGNORECASE,
 )
@@ -24,6 +25,7 @@ def transient_words(name: str, description: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.casefold() for word in found))
 
 
-def template_text(text: str) -> bool:
-    """Whether a text holds an unfilled placeholder or consists of one; an empty text does not."""
-    return bool(_PLACEHOLDERS.search(text) or (text.strip() and _NOTHING_ELSE.fullmatch(text)))
+def template_text(description: str, body: str = "") -> bool:
+    """Whether a description holds an unfilled placeholder, or it or the body is nothing but one; bodies may hold code."""
+    empty_words = any(text.strip() and _NOTHING_ELSE.fullmatch(text) for text in (description, body))
+    return empty_words or bool(_PLACEHOLDERS.search(description))

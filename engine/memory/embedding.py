@@ -18,7 +18,7 @@ from engine.memory import rows
 from engine.memory.rows import VECTORS, Row
 from engine.providers.protocols import Embedder
 from engine.storage.database import Database
-from engine.vector import Vector
+from engine.vector import FLOAT_BYTES, Vector
 
 FAILURE_PAUSE_MS: Final = 300_000
 FILL_BEFORE_SEARCH: Final = 256
@@ -99,7 +99,9 @@ class Embeddings:
                 break
             texts = [rows.input_text(row.entry) for row in batch]
             vectors = self._guarded(partial(embedder.passages, texts))
-            self._keep(batch, vectors, generation)
+            generation = self._fitting(embedder, vectors, generation)
+            if not self._keep(batch, vectors, generation):
+                break  # another process has begun a new generation, or every text moved on: next time
             left = None if left is None else left - len(batch)
             self._bus.announce(EmbeddingProgress(*self._counts(generation)))
         return self._counts(generation)
@@ -178,8 +180,8 @@ class Embeddings:
 
     def _repair(self) -> None:
         with self._database.read() as connection:
-            dirty = VECTORS.is_dirty(connection)
-        if dirty:
+            needed = VECTORS.needs_repair(connection)
+        if needed:
             with self._database.write() as connection:
                 VECTORS.repair(connection)
 
@@ -189,13 +191,25 @@ class Embeddings:
             found = connection.execute(sql, {"generation": generation, "limit": limit})
             return [rows.row_of(values) for values in found]
 
-    def _keep(self, batch: list[Row], vectors: list[Vector], generation: int) -> None:
+    def _fitting(self, embedder: Embedder, vectors: list[Vector], generation: int) -> int:
+        """The generation these vectors belong to: an endpoint may answer with another dimension under the same name."""
+        dimension = len(vectors[0]) // FLOAT_BYTES
+        with self._database.read() as connection:
+            if VECTORS.dimension(connection) == dimension:
+                return generation
+        with self._database.write() as connection:
+            return VECTORS.begin_generation(connection, embedder.model, dimension)
+
+    def _keep(self, batch: list[Row], vectors: list[Vector], generation: int) -> int:
+        """Store the vectors whose text is still the one embedded; answers how many were."""
+        kept = 0
         with self._database.write() as connection:
             for row, vector in zip(batch, vectors, strict=True):
                 current = rows.by_rids(connection, [row.rid]).get(row.rid)
                 if current is None or rows.input_text(current.entry) != rows.input_text(row.entry):
                     continue  # the text moved on while it was being embedded
-                _put(connection, current, vector, generation)
+                kept += _put(connection, current, vector, generation)
+        return kept
 
     def _counts(self, generation: int) -> tuple[int, int]:
         live = "archived = 0 AND invalid_at IS NULL AND file_state IS NULL AND input_hash != ''"
@@ -207,8 +221,8 @@ class Embeddings:
         return total - left, total
 
 
-def _put(connection: apsw.Connection, row: Row, vector: Vector, generation: int) -> None:
-    VECTORS.put(
+def _put(connection: apsw.Connection, row: Row, vector: Vector, generation: int) -> bool:
+    return VECTORS.put(
         connection,
         row.rid,
         row.layer,

@@ -105,7 +105,8 @@ def _document_item(path: Path, file: str, data: bytes) -> Item:
     name = slug(title) or slug(path.stem)
     if not name:
         raise ValidationFailed("neither its title nor its file name gives a name")
-    told = _one_line(_text(document, "description") or _first_sentence(document.body) or title)
+    sayings = (_text(document, "description"), _first_sentence(document.body), title, name)
+    told = next(filter(None, map(_one_line, sayings)))
     description = shortened(told)
     body = document.body if description == told or kind is Kind.NOTE else f"{told}\n\n{document.body}"
     return Item(file, kind, name, _type(document, data), description, body, data, None, _has_frontmatter(data))

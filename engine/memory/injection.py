@@ -26,6 +26,7 @@ from engine.providers.tokens import TokenCounter
 from engine.storage.database import Database
 
 SELECTED_MIN: Final = 20
+BOOKKEEPING_WAIT_MS: Final = 100
 _log = logging.getLogger(__name__)
 
 
@@ -216,7 +217,7 @@ class Injector:
         if self._database.opening.read_only is not None:
             return
         try:
-            with self._database.write(durable=False) as connection:
+            with self._database.write(durable=False, wait_ms=BOOKKEEPING_WAIT_MS) as connection:
                 action(connection)
         except SparkError as error:
             _log.warning("injection bookkeeping skipped: %s", error.code)
@@ -262,7 +263,8 @@ def _rows(connection: apsw.Connection, layers: Sequence[Layer], condition: str, 
 
 def _frame(request: Request, layers: Sequence[Layer], counts: tuple[int, ...], settings: MemorySettings) -> str:
     """Everything a choice depends on but hits, scores and the state of the vector back-fill."""
-    choice = replace(request, session=None, count_hits=True)
+    prompt = "" if request.session else request.prompt  # within a session a new prompt is no change
+    choice = replace(request, session=None, count_hits=True, prompt=prompt)
     parts = (choice, tuple(layer.key for layer in layers), counts, settings)
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -56,12 +56,12 @@ class Database:
             raise type(refusal)(refusal.message, refusal.hint, **refusal.details)
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[apsw.Connection]:
+    def write(self, *, durable: bool = True, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[apsw.Connection]:
         """A ``BEGIN IMMEDIATE`` transaction, committed at the end and rolled back on an exception.
 
         Not ``durable``: it survives the death of this process, and a power cut once the next durable one is written.
-        Nested writes of one thread share the outer one. Raises ``StoreBusy`` after 5 s, ``StoreNewer`` or
-        ``StoreReadOnly`` when this process may only read.
+        Nested writes of one thread share the outer one. Raises ``StoreBusy`` when another process writes for longer
+        than ``wait_ms``, ``StoreNewer`` or ``StoreReadOnly`` when this process may only read.
         """
         if not self.writable:
             self.check_writable()
@@ -71,7 +71,7 @@ class Database:
                 yield self._writer
                 return
             self._writer.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            self._writer.execute("BEGIN IMMEDIATE")
+            self._begin(wait_ms)
             try:
                 yield self._writer
                 self._writer.execute("COMMIT")
@@ -79,6 +79,13 @@ class Database:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+
+    def _begin(self, wait_ms: int) -> None:
+        self._writer.set_busy_timeout(wait_ms)
+        try:
+            self._writer.execute("BEGIN IMMEDIATE")
+        finally:
+            self._writer.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:

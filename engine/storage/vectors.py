@@ -61,6 +61,11 @@ class VectorIndex:
         """Whether the vec0 index is set aside until ``repair``; searches stay right, they rank the plain table."""
         return self._state(connection).dirty
 
+    def needs_repair(self, connection: apsw.Connection) -> bool:
+        """Whether ``repair`` has something to build: the index is set aside, or gone from the file."""
+        state = self._state(connection)
+        return state.model is not None and (state.dirty or not self._vec.exists(connection))
+
     def count(self, connection: apsw.Connection) -> int:
         """Vectors of the current generation."""
         sql = f"SELECT count(*) FROM {self._embedding} WHERE generation = ?"
@@ -154,10 +159,9 @@ class VectorIndex:
 
     def repair(self, connection: apsw.Connection) -> bool:
         """Build the vec0 index anew when it is dirty or gone; True when it was. Needs the extension, else False."""
-        state = self._state(connection)
-        sound = not state.dirty and self._vec.exists(connection)
-        if state.model is None or sound or not self._vec.usable(connection):
+        if not self.needs_repair(connection) or not self._vec.usable(connection):
             return False
+        state = self._state(connection)
         self._set_aside(connection)
         self._vec.create(connection, state.dimension)
         self._vec.copy(connection, self._embedding, self._rows, state.number, state.dimension)

@@ -3,6 +3,7 @@
 The parser's events do what its nodes cannot: an alias has a place of its own, and nothing is built from a hostile block.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -12,6 +13,9 @@ from engine.storage.yaml_text import FieldValue
 
 if TYPE_CHECKING:
     import yaml
+
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")  # YAML 1.1, 5.1
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 DEPTH_MAX = 100
 """How deep lists and mappings may lie in each other."""
@@ -76,6 +80,9 @@ def read_block(text: str) -> Block:
     """The fields of a block and their places. Raises ``BrokenYaml`` for all but one mapping with different plain keys."""
     import yaml
 
+    forbidden = _FORBIDDEN.search(text)
+    if forbidden:
+        raise BrokenYaml(text.count("\n", 0, forbidden.start()) + 1, "it holds a control character")
     reader = _Reader(text)
     try:
         for event in yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
@@ -90,7 +97,7 @@ def read_block(text: str) -> Block:
 def _line_of(error: "yaml.YAMLError", text: str) -> int:
     context, problem = getattr(error, "context_mark", None), getattr(error, "problem_mark", None)
     if problem is None:
-        return text.count("\n", 0, getattr(error, "position", 0)) + 1
+        return 1
     # What is never closed is noticed at the end, but begins where the person has to look.
     mark = context if context is not None and problem.index >= len(text) else problem
     return int(mark.line) + 1
@@ -149,7 +156,7 @@ class _Reader:
         self.block.plain &= not event.explicit
 
     def _scalar(self, event: "yaml.ScalarEvent") -> None:
-        if any(0xD800 <= ord(char) <= 0xDFFF for char in event.value):
+        if _HALF_CHARACTER.search(event.value):
             raise BrokenYaml(_line(event), "it holds half a character")
         start, end = _span(event)
         empty = not event.style and start == end

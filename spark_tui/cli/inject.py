@@ -6,6 +6,7 @@ from engine.memory.injection import AgentProfile, Request
 from spark_tui.cli.invocation import Invocation
 from spark_tui.cli.parser import Text, Verb
 from spark_tui.presenters.json_shapes import injection_json
+from spark_tui.text.i18n import _
 
 
 @click.command(cls=Verb)
@@ -29,5 +30,7 @@ def inject(
             return
         if told.block:
             invocation.output.text(told.block)
-        left = f", {len(told.dropped)} left out" if told.dropped else ""
-        invocation.output.note(f"{told.status}: {len(told.injected)} entries, {told.tokens} tokens{left}")
+        invocation.speak(engine)
+        left = ", " + _("{n} left out").format(n=len(told.dropped)) if told.dropped else ""
+        size = _("{entries} entries, {tokens} tokens").format(entries=len(told.injected), tokens=told.tokens)
+        invocation.output.note(f"{told.status}: {size}{left}")

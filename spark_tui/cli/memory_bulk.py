@@ -55,16 +55,18 @@ def delete(invocation: Invocation, ids: tuple[str, ...], yes: bool) -> int:
         raise click.UsageError("there is no terminal to ask on; --yes deletes without asking")
     with invocation.engine() as engine:
         wanted = _once(ids)
+        invocation.speak(engine)
         if not yes and not output.ask(_question(engine, wanted)):
             raise Cancelled("nothing was deleted")
         return _tell(invocation, engine.store.delete(wanted))
 
 
 def _question(engine: "Engine", ids: list[str]) -> str:
+    from spark_tui.text.i18n import _
     from spark_tui.text.safe import one_line
 
     lines = [f"  {entry_id}  {one_line(_named(engine, entry_id))}" for entry_id in ids]
-    return "\n".join(["These are deleted for good and cannot be undone:", *lines, "Delete? [y/N] "])
+    return "\n".join([_("These are deleted for good and cannot be undone:"), *lines, _("Delete? [y/N] ")])
 
 
 def _named(engine: "Engine", entry_id: str) -> str:

@@ -7,6 +7,7 @@ from spark_tui.cli.memory_write import embed, tell_entry
 from spark_tui.cli.parser import Verb
 from spark_tui.cli.person import person_only
 from spark_tui.presenters.json_shapes import change_json, entry_json
+from spark_tui.text.i18n import N_, _
 
 
 @click.command(cls=Verb)
@@ -20,7 +21,6 @@ def changes(invocation: Invocation, limit: int) -> None:
             invocation.output.document({"changes": [change_json(each) for each in found]})
             return
         from spark_tui.presenters.tables import change_table
-        from spark_tui.text.i18n import _
 
         invocation.speak(engine)
         invocation.output.rows(change_table(found, engine.clock.now_ms(), invocation.output.width))
@@ -42,7 +42,7 @@ def undo(invocation: Invocation, group: str) -> None:
             invocation.output.document({"ok": True, "entries": [entry_json(entry, now) for entry in entries]})
             return
         for entry in entries:
-            tell_entry(invocation, engine, entry, "undone")
+            tell_entry(invocation, engine, entry, N_("undone"))
 
 
 @click.command(cls=Verb)
@@ -55,4 +55,4 @@ def restore(invocation: Invocation, id_: str, version: int | None) -> None:
     with invocation.engine() as engine:
         entry = engine.history.restore(id_, version)
         embed(invocation, engine)
-        tell_entry(invocation, engine, entry, "restored")
+        tell_entry(invocation, engine, entry, N_("restored"))

@@ -16,6 +16,7 @@ from spark_tui.cli.memory_write import embed
 from spark_tui.cli.parser import Text, Verb, words
 from spark_tui.cli.person import person_only
 from spark_tui.cli.upkeep_shapes import counted, exported_json, imported_json, spoken
+from spark_tui.text.i18n import _
 
 
 @click.command(cls=Verb)
@@ -33,6 +34,7 @@ def export(invocation: Invocation, folder: Path) -> int:
             results = [exported_json(each) for each in told]
             invocation.output.document({"ok": not failed, "folder": str(folder.absolute()), "results": results})
         else:
+            invocation.speak(engine)
             _tell_export(invocation, told, folder)
         return Exit.FAILED if failed else Exit.OK
 
@@ -42,7 +44,9 @@ def _tell_export(invocation: Invocation, told: list[Exported], folder: Path) -> 
 
     invocation.output.rows(exported_rows([each for each in told if not each.ok]))
     written = sum(each.outcome is ExportOutcome.WRITTEN for each in told)
-    invocation.output.line(f"{folder}: {written} files written, {sum(each.ok for each in told) - written} unchanged")
+    told_ = _("{folder}: {written} files written, {unchanged} unchanged")
+    unchanged = sum(each.ok for each in told) - written
+    invocation.output.line(told_.format(folder=folder, written=written, unchanged=unchanged))
 
 
 @click.command("import", cls=Verb)
@@ -72,6 +76,7 @@ def import_(invocation: Invocation, folder: Path, dry_run: bool, scope: str | No
         added = sum(each.outcome is Outcome.ADDED for each in told)
         if added and not dry_run:
             embed(invocation, engine, added)
+        invocation.speak(engine)
         return _tell_import(invocation, told, dry_run)
 
 
@@ -85,5 +90,5 @@ def _tell_import(invocation: Invocation, told: list[Imported], dry_run: bool) ->
         from spark_tui.cli.upkeep_rows import imported_rows
 
         invocation.output.rows(imported_rows(told))
-        invocation.output.note(f"would be: {spoken(counts)}" if dry_run else spoken(counts))
+        invocation.output.note(_("would be: {counts}").format(counts=spoken(counts)) if dry_run else spoken(counts))
     return Exit.OK if ok else Exit.FAILED

@@ -13,6 +13,7 @@ from spark_tui.cli.parser import Verb
 from spark_tui.cli.progress import shown
 from spark_tui.cli.upkeep_shapes import drop_json, finding_json
 from spark_tui.cli.vectors import fill_shown
+from spark_tui.text.i18n import _, ngettext
 
 if TYPE_CHECKING:
     from engine.runtime import Engine
@@ -50,12 +51,24 @@ def _tell_reindex(invocation: Invocation, engine: "Engine", told: Reindexed, dur
             "duration_ms": duration_ms,
         })  # fmt: skip
         return
-    out = invocation.output
-    out.line(f"{told.entries} entries in the index, {told.adopted} adopted, in {duration_ms / 1000:.1f} s")
+    invocation.speak(engine)
+    out, seconds = invocation.output, duration_ms / 1000
+    counts = {
+        "entries": told.entries,
+        "adopted": told.adopted,
+        "quarantined": told.quarantined,
+        "missing": told.missing,
+    }
+    out.line(
+        _("{entries} entries in the index, {adopted} adopted, in {seconds:.1f} s").format(seconds=seconds, **counts)
+    )
     if told.quarantined or told.missing:
-        out.line(f"{told.quarantined} quarantined, {told.missing} missing: spark-tui doctor says which", "warning")
+        out.line(
+            _("{quarantined} quarantined, {missing} missing: spark-tui doctor says which").format(**counts), "warning"
+        )
     if state.model and state.done < state.total:
-        out.note(f"{state.done} of {state.total} have a vector; searching fills in, reindex --vectors makes all now")
+        note = _("{done} of {total} have a vector; searching fills in, reindex --vectors makes all now")
+        out.note(note.format(done=state.done, total=state.total))
 
 
 @click.command("gate-log", cls=Verb)
@@ -73,7 +86,7 @@ def gate_log(invocation: Invocation, limit: int) -> None:
 
         invocation.speak(engine)
         invocation.output.rows(gate_rows(drops, engine.clock.now_ms(), invocation.output.width))
-        invocation.output.note(f"{len(drops)} of {total}")
+        invocation.output.note(_("{shown} of {total}").format(shown=len(drops), total=total))
 
 
 @click.command(cls=Verb)
@@ -92,6 +105,8 @@ def audit(invocation: Invocation) -> None:
 
         invocation.speak(engine)
         invocation.output.rows(finding_rows(told.findings))
-        invocation.output.note(f"{len(told.findings)} findings in {told.checked} memories")
+        found = len(told.findings)
+        counted = ngettext("{n} finding", "{n} findings", found).format(n=found)
+        invocation.output.note(_("{counted} in {total} memories").format(counted=counted, total=told.checked))
         for reason in told.unchecked:
-            invocation.output.note(f"not checked: {reason}", "warning")
+            invocation.output.note(_("not checked: {reason}").format(reason=reason), "warning")

@@ -11,6 +11,7 @@ from spark_tui.cli.parser import Day, Text, Verb, words
 from spark_tui.cli.person import person_only
 from spark_tui.cli.text_input import BodySource, entity_list
 from spark_tui.presenters.json_shapes import entry_json
+from spark_tui.text.i18n import N_, _
 
 if TYPE_CHECKING:
     from engine.runtime import Engine
@@ -63,7 +64,7 @@ def add(
     with invocation.engine() as engine:
         entry = engine.store.add(draft)
         embed(invocation, engine)
-        tell_entry(invocation, engine, entry, "added")
+        tell_entry(invocation, engine, entry, N_("added"))
 
 
 @click.command(cls=Verb)
@@ -107,21 +108,23 @@ def edit(
         entry = engine.store.edit(id_, changes, expected_version)
         if name is not None or description is not None:
             embed(invocation, engine)
-        tell_entry(invocation, engine, entry, "edited")
+        tell_entry(invocation, engine, entry, N_("edited"))
 
 
 def embed(invocation: Invocation, engine: "Engine", count: int = EMBEDDED_NOW) -> None:
     """Give the newest entries their vectors now, so that no daemon is needed; a model that fails costs only a note."""
     if not engine.fill_vectors(count):
-        reason = engine.embeddings.state().reason or "the store is busy"
-        invocation.output.note(f"stored, but not embedded yet ({reason}); words find it, meaning does not", "warning")
+        invocation.speak(engine)
+        reason = engine.embeddings.state().reason or _("the store is busy")
+        told = _("stored, but not embedded yet ({reason}); words find it, meaning does not").format(reason=reason)
+        invocation.output.note(told, "warning")
 
 
 def tell_entry(invocation: Invocation, engine: "Engine", entry: Entry, done: str) -> None:
-    """The answer of a verb that leaves one entry behind."""
+    """The answer of a verb that leaves one entry behind; ``done`` is its word, marked for translation."""
     if invocation.as_json:
         invocation.output.document({"ok": True, "entry": entry_json(entry, engine.clock.now_ms())})
         return
-    invocation.output.rows(
-        [(("good", done), ("accent", f" {entry.id}"), ("text", f" {entry.name} (version {entry.version})"))]
-    )
+    invocation.speak(engine)
+    version = _("version {n}").format(n=entry.version)
+    invocation.output.rows([(("good", _(done)), ("accent", f" {entry.id}"), ("text", f" {entry.name} ({version})"))])

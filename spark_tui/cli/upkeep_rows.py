@@ -77,4 +77,4 @@ def setting_rows(told: Sequence[tuple[str, str, bool, str]], width: int) -> list
         ]
         for key, value, is_set, meaning in told
     ]
-    return laid_out([_("key"), _("value"), "", _("meaning")], body, width, 3)
+    return laid_out([_("key"), _("value"), "", _("what it does")], body, width, 3)

@@ -64,6 +64,7 @@ class MemoryBase(ActionKeys, Screen[None]):
         self.filter_box = FilterBox(_("search by words or by meaning"))
         self.list = WindowList(columns(self.shown.order), id="list", empty=_("opening"))
         self.steps = LineView(id="steps")
+        self.steps.can_focus = False
         self.peek = Peek()
         self.pane = MemoryPane(lambda: self.engine, id="detail")
         self.search = Latest[Asked, Found](self, lambda asked: find(self.engine, asked), self._found, self._not_found)
@@ -155,6 +156,7 @@ class MemoryBase(ActionKeys, Screen[None]):
         self.list.set_empty(empty_words(None, self.shown))
         self._show_columns()
         self.list.set_source(StoreSource(self.engine.listing, wanted, self.now_ms, self.list.cursor_index))
+        self._follow_cursor()
         self._show_words()
 
     def show_found(self, from_top: bool = False) -> None:
@@ -165,6 +167,7 @@ class MemoryBase(ActionKeys, Screen[None]):
         self.list.set_empty(empty_words(self.found, self.shown))
         self._show_columns()
         self.list.set_source(found, from_top=from_top)
+        self._follow_cursor()
         self._show_words()
         self.refresh_keys()
 
@@ -203,9 +206,11 @@ class MemoryBase(ActionKeys, Screen[None]):
     def _show_first_steps(self) -> None:
         """The checklist in place of the list while there is nothing at all."""
         fresh = not sum(self.counts.states.values()) and self.shown.day is None and not self.query_text
-        self.set_class(fresh, "-first")
         if fresh:
             self.steps.show(first_steps(self._readiness()))
+        if fresh != self.has_class("-first"):
+            self.set_class(fresh, "-first")
+            self.list.focus()
 
     def _readiness(self) -> Readiness:
         engine = self.engine
@@ -246,14 +251,13 @@ class MemoryBase(ActionKeys, Screen[None]):
             self._show_words()
 
     @on(WindowList.Highlighted)
-    def _highlighted(self, event: WindowList.Highlighted) -> None:
-        """The page follows the cursor, unless a person is reading it."""
+    def _follow_cursor(self) -> None:
+        """Peek and page follow the cursor, unless a person is reading the page."""
         entry = self.entry_at_cursor()
         project = self.engine.layers.project() if entry else None
         self.peek.show(peek_lines(entry, project.label if project else "", self.now_ms) if entry else [])
         if not self.pane.has_focus:
             self.show_page()
-        self.refresh_keys()
 
     def show_page(self) -> None:
         """Show the page of the memory under the cursor, where a page is in sight."""

@@ -166,10 +166,11 @@ class MemoryLooks(MemoryBase):
         self.pane.show_memory(event.key, source.reasons(event.key) if source else None)
 
     @on(WindowList.Marked)
-    def _marked(self, event: WindowList.Marked) -> None:
+    def _marked(self) -> None:
         """Say how many a verb would now act on."""
-        if event.count:
-            self.say(ngettext("{n} marked", "{n} marked", event.count).format(n=event.count), "accent")
+        count = len(self.list.marked)  # what the message counted may have been dropped by a verb meanwhile
+        if count:
+            self.say(ngettext("{n} marked", "{n} marked", count).format(n=count), "accent")
 
     def do_frame_pane_next(self) -> None:
         """Facets, list, page; on a narrow screen the facets take the place of the list."""

@@ -50,8 +50,10 @@ class MemoryPane(LineView):
             self._latest.drop()
             self.show([])
             return
-        self._shown = Wanted(key, reasons)
-        self._latest.ask(self._shown)
+        wanted = Wanted(key, reasons)
+        if wanted != self._shown or self.failed:
+            self._shown = wanted
+            self._latest.ask(wanted)
 
     def reload(self) -> None:
         """Read the same memory again."""

@@ -96,7 +96,8 @@ class MemoryVerbs(MemoryLooks):
         said = outcome_line(verb, results, names)
         if verb != "delete":
             self.remember_done(said, [(each.id, each.version) for each in results if each.outcome == "done"])
-        self.list.clear_marks()
+        while self.list.clear_marks():  # an open range first, then the marks
+            continue
         self.refresh_all()
         failed = [each for each in results if not each.ok]
         if failed and len(results) == 1:

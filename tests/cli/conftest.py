@@ -31,7 +31,9 @@ class Done:
 class Cli:
     """Runs commands one after the other on one home."""
 
-    def __init__(self, home: Path, project: Path, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, home: Path, project: Path, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch
+    ) -> None:
         self.home = home
         self.project = project
         self._capsys = capsys
@@ -77,9 +79,7 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cli(
-    home_dir: Path, project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Cli:
+def cli(home_dir: Path, project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """The command, standing in the project."""
     home_dir.mkdir(mode=0o700)
     (home_dir / "config.toml").write_text(NO_VECTORS, encoding="utf-8")

@@ -92,7 +92,10 @@ def test_an_unknown_id_is_not_found_by_any_verb(cli: Cli, entry_id: str) -> None
         (lambda text: "<<<<<<< ours\n" + text + ">>>>>>> theirs\n", "conflict"),
         (lambda text: text.replace("---", "--", 1), "frontmatter"),
         (lambda text: text.replace("id: usr_", "id: usr_0", 1), "id"),
-        (lambda text: text.replace("version: 1", "version: one", 1).replace("version: '1'", "version: one", 1), "version"),
+        (
+            lambda text: text.replace("version: 1", "version: one", 1).replace("version: '1'", "version: one", 1),
+            "version",
+        ),
         (lambda text: text + f"\n{SECRET}\n", "secret"),
         (lambda text: "", "frontmatter"),
     ],
@@ -124,12 +127,16 @@ def test_a_file_that_is_no_text_is_quarantined(cli: Cli) -> None:
 
 
 def test_a_body_file_that_cannot_be_read_is_wrong_usage(cli: Cli, tmp_path: Path) -> None:
-    assert cli.json("memory", "add", *words(), "--body-file", str(tmp_path / "none"), code=2)["error"]["code"] == "USAGE"
+    assert (
+        cli.json("memory", "add", *words(), "--body-file", str(tmp_path / "none"), code=2)["error"]["code"] == "USAGE"
+    )
     assert cli.json("memory", "add", *words(), "--body-file", str(tmp_path), code=2)["error"]["code"] == "USAGE"
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(description=st.text(min_size=1, max_size=220), body=st.text(max_size=200), query=st.text(min_size=1, max_size=60))
+@given(
+    description=st.text(min_size=1, max_size=220), body=st.text(max_size=200), query=st.text(min_size=1, max_size=60)
+)
 def test_any_text_is_stored_as_it_is_or_refused_and_any_query_is_answered(
     cli: Cli, description: str, body: str, query: str
 ) -> None:

@@ -65,7 +65,7 @@ def test_options_of_every_command_work_before_and_after_the_verb(
     cli: Cli, tmp_path: Path, project: Path, place: str
 ) -> None:
     options = ["--json", "--home", str(tmp_path / "elsewhere"), "--workspace", str(project)]
-    before, between, after = ([options if place == each else [] for each in ("root", "group", "verb")])
+    before, between, after = [options if place == each else [] for each in ("root", "group", "verb")]
     words = ["--scope", "project", "--type", "user", "--name", "n", "--description", "d"]
     done = cli.run(*before, "memory", *between, "add", *words, *after)
     assert done.code == 0

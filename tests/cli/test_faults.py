@@ -176,9 +176,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 1 MB; skips where none can be made."""
     place = tmp_path / "disk"
     place.mkdir()
-    mounted = os.geteuid() == 0 and not subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True, check=False
-    ).returncode
+    mounted = (
+        os.geteuid() == 0
+        and not subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], capture_output=True, check=False
+        ).returncode
+    )
     if not mounted:
         pytest.skip("no file system can be mounted here")
     yield place

@@ -42,7 +42,9 @@ def test_a_list_is_filtered_by_scope_type_agent_and_state(stocked: Cli) -> None:
 
 def test_pages_of_a_list_make_the_whole(stocked: Cli) -> None:
     whole = stocked.json("memory", "list", "--state", "all")["entries"]
-    pages = [stocked.json("memory", "list", "--state", "all", "--limit", "3", "--offset", str(at)) for at in (0, 3, 6, 9)]
+    pages = [
+        stocked.json("memory", "list", "--state", "all", "--limit", "3", "--offset", str(at)) for at in (0, 3, 6, 9)
+    ]
     assert [len(page["entries"]) for page in pages] == [3, 3, 1, 0]
     assert {page["total"] for page in pages} == {7}
     assert list(itertools.chain.from_iterable(page["entries"] for page in pages)) == whole
@@ -95,7 +97,9 @@ def test_search_with_memory_off_says_so(stocked: Cli) -> None:
     assert stocked.json("inject") == {"status": "disabled", "block": "", "tokens": 0, "injected": [], "dropped": []}
 
 
-@pytest.mark.parametrize("query", ["!!! ... ???", "\"'*()^-:", "AND OR NOT NEAR", "🙂", "的", "-" * 50 + "x", "a" * 10_000])
+@pytest.mark.parametrize(
+    "query", ["!!! ... ???", "\"'*()^-:", "AND OR NOT NEAR", "🙂", "的", "-" * 50 + "x", "a" * 10_000]
+)
 def test_no_query_is_an_operator_or_an_error(stocked: Cli, query: str) -> None:
     found = stocked.run("memory", "search", "--json", "--", query).json
     assert found["status"] in ("matched", "empty")
@@ -116,7 +120,9 @@ def test_the_block_is_the_same_in_both_forms(stocked: Cli) -> None:
     assert "codex keeps its tone" in told["block"]
     assert 'workspace="alpha"' in told["block"]
     expired = [each["id"] for each in stocked.json("memory", "list", "--state", "expired")["entries"]]
-    assert [each for each in told["dropped"] if each["reason"] == "expired"] == [{"id": each, "reason": "expired"} for each in expired]
+    assert [each for each in told["dropped"] if each["reason"] == "expired"] == [
+        {"id": each, "reason": "expired"} for each in expired
+    ]
     assert set(told["injected"]) == {each["id"] for each in stocked.json("memory", "list")["entries"]}
     assert "codex keeps its tone" not in stocked.json("inject")["block"]
 

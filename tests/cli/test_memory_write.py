@@ -14,14 +14,18 @@ WORDS = ("--scope", "user", "--type", "feedback", "--name", "answers", "--descri
 
 
 def test_an_added_memory_is_a_file_and_in_every_list(cli: Cli) -> None:
-    entry_id = cli.json("memory", "add", *WORDS, "--entities", "Arco Design，postgres, ,k8s", "--body", "**Why:** time")["entry"]["id"]
+    entry_id = cli.json(
+        "memory", "add", *WORDS, "--entities", "Arco Design，postgres, ,k8s", "--body", "**Why:** time"
+    )["entry"]["id"]
     text = cli.file(entry_id).read_text("utf-8")
     assert "description: short answers" in text
     assert text.endswith("**Why:** time")
     listed = cli.json("memory", "list")
     assert [each["id"] for each in listed["entries"]] == [entry_id]
     assert listed["entries"][0]["entities"] == ["Arco Design", "postgres", "k8s"]
-    assert f"- [answers]({entry_id}.md) — short answers" in (cli.home / "memory" / "user" / "MEMORY.md").read_text("utf-8")
+    assert f"- [answers]({entry_id}.md) — short answers" in (cli.home / "memory" / "user" / "MEMORY.md").read_text(
+        "utf-8"
+    )
 
 
 @pytest.mark.parametrize("how", ["option", "stdin", "file stdin", "file"])
@@ -67,7 +71,9 @@ def test_an_edit_makes_a_new_version_and_keeps_the_old_one(cli: Cli) -> None:
     assert (edited["version"], edited["description"]) == (2, "after")
     history = cli.json("memory", "show", entry_id, "--history")
     assert history["body"] == "new text"
-    assert [(each["version"], each["description"], each["body"]) for each in history["revisions"]] == [(1, "before", "old text")]
+    assert [(each["version"], each["description"], each["body"]) for each in history["revisions"]] == [
+        (1, "before", "old text")
+    ]
     assert history["derivations"] == []
 
 
@@ -78,7 +84,11 @@ def test_an_edit_changes_only_what_is_named(cli: Cli) -> None:
     shown = cli.shown(entry_id)
     assert shown["body"] == "text"
     assert shown["entry"]["valid_until"] == "2999-01-01"
-    assert (shown["entry"]["name"], shown["entry"]["type"], shown["entry"]["entities"]) == ("other", "reference", ["Rust", "C++"])
+    assert (shown["entry"]["name"], shown["entry"]["type"], shown["entry"]["entities"]) == (
+        "other",
+        "reference",
+        ["Rust", "C++"],
+    )
     assert cli.json("memory", "edit", entry_id, "--valid-until", "none")["entry"]["valid_until"] is None
 
 
@@ -121,7 +131,10 @@ def test_unarchiving_into_a_taken_name_is_a_conflict(cli: Cli) -> None:
 
 def test_delete_removes_every_trace(cli: Cli) -> None:
     entry_id = cli.add("n", "unheard-of zebra", "--body", "zebra body")
-    assert cli.json("memory", "delete", entry_id, "--yes") == {"ok": True, "results": [{"id": entry_id, "outcome": "done"}]}
+    assert cli.json("memory", "delete", entry_id, "--yes") == {
+        "ok": True,
+        "results": [{"id": entry_id, "outcome": "done"}],
+    }
     assert not cli.file(entry_id).exists()
     assert cli.json("memory", "show", entry_id, code=1)["error"]["code"] == "NOT_FOUND"
     assert not [path for path in cli.home.rglob("*") if path.is_file() and b"zebra" in path.read_bytes()]

@@ -9,7 +9,10 @@ def test_every_setting_is_listed_with_default_and_range(cli: Cli) -> None:
     told = cli.json("settings", "list")
     by_key = {each["key"]: each for each in told["settings"]}
     assert by_key["memory.maxInjectTokens"]["default"] == by_key["memory.maxInjectTokens"]["value"] == 4000
-    assert (by_key["memory.embeddingProviderId"]["value"], by_key["memory.embeddingProviderId"]["is_set"]) == ("none", True)
+    assert (by_key["memory.embeddingProviderId"]["value"], by_key["memory.embeddingProviderId"]["is_set"]) == (
+        "none",
+        True,
+    )
     assert all(each["allowed"] and each["meaning"] for each in told["settings"])
     assert "memory.vecDimension" not in by_key
     assert told["problems"] == []
@@ -26,7 +29,11 @@ def test_a_setting_is_set_read_and_unset_and_comments_stay(cli: Cli) -> None:
 
 
 def test_quotas_are_one_object_or_three_keys(cli: Cli) -> None:
-    assert cli.json("settings", "set", "memory.quota", '{"user": 7}')["value"] == {"user": 7, "project": 200, "agent": 50}
+    assert cli.json("settings", "set", "memory.quota", '{"user": 7}')["value"] == {
+        "user": 7,
+        "project": 200,
+        "agent": 50,
+    }
     assert cli.json("settings", "get", "memory.quota.user")["value"] == 7
     assert cli.json("settings", "unset", "memory.quota")["value"]["user"] == 100
 
@@ -55,7 +62,10 @@ def test_a_value_out_of_range_is_refused_with_the_range(cli: Cli, key: str, valu
 def test_a_provider_that_cannot_embed_is_refused_for_embeddings(cli: Cli) -> None:
     (cli.home / "config.toml").write_text("[providers.claude]\nkind = 'anthropic'\n", "utf-8")
     for name in ("claude", "unknown"):
-        assert cli.json("settings", "set", "memory.embeddingProviderId", name, code=1)["error"]["code"] == "EMBEDDING_FAILED"
+        assert (
+            cli.json("settings", "set", "memory.embeddingProviderId", name, code=1)["error"]["code"]
+            == "EMBEDDING_FAILED"
+        )
 
 
 def test_a_value_the_file_has_wrong_is_told_and_not_used(cli: Cli) -> None:
@@ -85,7 +95,9 @@ def test_a_memory_added_by_one_command_is_found_by_meaning_by_the_next(cli: Cli)
 
 def test_an_embedding_model_that_fails_costs_a_note_and_no_memory(cli: Cli) -> None:
     (cli.home / "config.toml").write_text("[memory]\nembeddingProviderId = 'gone'\n", "utf-8")
-    done = cli.run("memory", "add", "--scope", "user", "--type", "user", "--name", "n", "--description", "tabs", "--json")
+    done = cli.run(
+        "memory", "add", "--scope", "user", "--type", "user", "--name", "n", "--description", "tabs", "--json"
+    )
     assert done.code == 0
     assert done.json["ok"] is True
     assert "not embedded" in done.err

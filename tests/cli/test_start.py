@@ -15,7 +15,8 @@ PROBE = """
 import sys
 from spark_tui.cli.main import main
 code = main(sys.argv[1:])
-print(sorted(name for name in sys.modules if "." not in name), [n for n in sys.modules if n.startswith("spark_tui.cli.")], file=sys.stderr)
+top = sorted(name for name in sys.modules if "." not in name)
+print(top, [name for name in sys.modules if name.startswith("spark_tui.cli.")], file=sys.stderr)
 raise SystemExit(code)
 """
 ADD = ("memory", "add", "--scope", "user", "--type", "user", "--name", "n", "--description", "偏好函数式组件", "--json")
@@ -39,7 +40,14 @@ def spark(*arguments: str, stdin: str = "", **environ: str) -> subprocess.Comple
 
 @pytest.mark.parametrize(
     "command",
-    [("--version",), ("memory", "list", "--json"), ADD, ("completion", "bash"), ("memory", "--help"), ("settings", "list")],
+    [
+        ("--version",),
+        ("memory", "list", "--json"),
+        ADD,
+        ("completion", "bash"),
+        ("memory", "--help"),
+        ("settings", "list"),
+    ],
     ids=" ".join,
 )
 def test_a_command_loads_only_what_it_needs(home: Path, command: tuple[str, ...]) -> None:
@@ -49,7 +57,16 @@ def test_a_command_loads_only_what_it_needs(home: Path, command: tuple[str, ...]
     names = {name.strip(" '") for name in loaded.split(",")}
     table = {"rich"} if command[0] == "settings" else set()  # its cell widths measure the columns of a table
     assert not (HEAVY - table) & names
-    groups = {"inject", "doctor", "evaluate", "memory_read", "memory_write", "memory_bulk", "memory_transfer", "settings"}
+    groups = {
+        "inject",
+        "doctor",
+        "evaluate",
+        "memory_read",
+        "memory_write",
+        "memory_bulk",
+        "memory_transfer",
+        "settings",
+    }
     needed = {"memory_write"} if command == ADD else {"memory_read"} if "list" in command[1:2] else set()
     needed = {"settings"} if command[0] == "settings" else needed
     assert {name for name in groups if f"spark_tui.cli.{name}'" in ours} == needed

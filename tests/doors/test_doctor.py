@@ -9,6 +9,7 @@ import pytest
 from engine.doors.checks.row import Row, RowState
 from engine.doors.doctor import examine, is_broken
 from engine.errors import StoreBroken
+from engine.memory.model import Scope
 from engine.memory.workspaces import Workspace, set_commit_choice
 from engine.runtime import Engine, open_engine
 from tests.support import Place, draft, run_sql
@@ -49,7 +50,7 @@ def test_layers_are_counted_against_their_quotas(place: Place) -> None:
     with place.open() as engine:
         engine.store.add(draft("one"))
         engine.store.add(draft("two"))
-        engine.store.add(draft("three", scope="project", type="project"))
+        engine.store.add(draft("three", scope=Scope.PROJECT))
     rows = rows_of(place)
     assert (rows["layer:user"].state, "2 of 2" in rows["layer:user"].evidence) == (RowState.WARN, True)
     assert "memory.quota.user 4" in str(rows["layer:user"].fix)
@@ -59,7 +60,7 @@ def test_layers_are_counted_against_their_quotas(place: Place) -> None:
 def test_the_workspace_and_what_becomes_of_its_memories_are_told(place: Place, tmp_path: Path) -> None:
     assert "no project memory yet" in rows_of(place)["workspace"].evidence
     with place.open() as engine:
-        engine.store.add(draft("n", scope="project"))
+        engine.store.add(draft("n", scope=Scope.PROJECT))
         workspace = engine.layers.workspace
     assert isinstance(workspace, Workspace)
     assert "out of git until you choose" in rows_of(place)["workspace"].evidence

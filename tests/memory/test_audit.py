@@ -116,7 +116,10 @@ def test_entries_nobody_touches_are_stale_and_met_ones_are_not(place: Place) -> 
         engine.inject(Request(AgentProfile("main"), session="s"))
         engine.store.unarchive([unused.id])
         run_sql(place.home.database, f"UPDATE memory_entry SET archived = 0 WHERE id = '{old.id}'")
-        run_sql(place.home.database, f"UPDATE memory_entry SET updated_at = created_at WHERE id IN ('{old.id}', '{unused.id}')")
+        run_sql(
+            place.home.database,
+            f"UPDATE memory_entry SET updated_at = created_at WHERE id IN ('{old.id}', '{unused.id}')",
+        )
         assert [each.ids for each in found(engine, FindingKind.STALE)] == [(old.id,)]
         assert [each.ids for each in found(engine, FindingKind.NEVER_USED)] == [(unused.id,)]
         assert met.id not in {id_ for each in auditor(engine).run().findings for id_ in each.ids}

@@ -123,10 +123,10 @@ def test_a_text_has_one_vector_whatever_it_is_embedded_with(embedder: LocalEmbed
 
 
 def test_what_exceeds_the_limit_is_not_read(embedder: LocalEmbedder) -> None:
-    words = "a long story about builds " * 200
+    words, chinese = "a long story about builds " * 100, "构建很慢，" * 100
 
-    assert embedder.query(words) == embedder.query(words[:500])
-    assert embedder.query(words) != embedder.query(words[:480])
+    assert embedder.query(words) == embedder.query(words[:500]) != embedder.query(words[:480])
+    assert embedder.query(chinese) == embedder.query(chinese[:200]) != embedder.query(chinese[:150])
     assert embedder.passages([words]) == embedder.passages([words[:2_000]])
 
 

@@ -12,9 +12,7 @@ ASKED_ONLY = {"encoding", "errors", "fileno", "isatty"}
 SPOKEN = {"print", "input", "click.echo", "click.secho", "click.prompt", "click.confirm", "click.pause"}
 ROW_WRITE = re.compile(r"\b(?:INSERT(?:\s+OR\s+\w+)?\s+INTO|REPLACE\s+INTO|UPDATE)\s+([a-z]\w*)\b")
 FILE_METHODS = {"rename", "replace", "rmdir", "symlink_to", "touch", "unlink", "write_bytes", "write_text"}
-FILE_FUNCTIONS = re.compile(
-    r"os\.(open|remove|rename|replace|rmdir|truncate|unlink)|shutil\.(copy\w*|move|rmtree)"
-)
+FILE_FUNCTIONS = re.compile(r"os\.(open|remove|rename|replace|rmdir|truncate|unlink)|shutil\.(copy\w*|move|rmtree)")
 
 
 def test_stdout_has_one_writer() -> None:

@@ -158,6 +158,7 @@ def test_a_file_may_end_at_its_closing_fence() -> None:
         (b"---\na: secret: b\n---\n", 2),
         (b"---\na: @secret\n---\n", 2),
         (b"---\na: \x07secret\n---\n", 2),
+        ("---\n描述: 中文中文中文😀\nb: \x7fsecret\nc: d\ne: f\n---\n".encode(), 3),
         (b"---\nsecret\n---\n", 2),
         (b"---\n- secret\n---\n", 2),
         (b"---\n[secret]\n---\n", 2),

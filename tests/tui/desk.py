@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+from textual.events import Paste
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -16,7 +17,6 @@ from spark_tui.screens.memory import MemoryScreen
 from spark_tui.widgets.form_field import FormField
 from spark_tui.widgets.key_bar import KeyBar
 from tests.support import Place
-from tests.widgets.stage import screen_lines
 
 PATIENCE_S = 10.0
 Shown = TypeVar("Shown", bound=Screen)
@@ -40,12 +40,18 @@ class Desk:
     @property
     def text(self) -> str:
         """Everything that can be read."""
-        return "\n".join(screen_lines(self.app))
+        return "\n".join(self.lines)
 
     @property
     def said(self) -> str:
         """The bottom line."""
-        return screen_lines(self.app)[-1].strip()
+        return self.lines[-1].strip()
+
+    @property
+    def lines(self) -> list[str]:
+        """The text of the screen, line by line."""
+        strips = self.app.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip) for strip in strips]
 
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until what they set off has been seen through."""
@@ -53,8 +59,15 @@ class Desk:
         await self.pilot.pause()
 
     async def write(self, text: str) -> None:
-        """Type a text into the field that has the focus."""
+        """Type a text into the field that has the focus, key by key."""
         await self.pilot.press(*["space" if char == " " else char for char in text])
+
+    async def paste(self, text: str) -> None:
+        """Paste a text into the field that has the focus: one event, as a terminal with bracketed paste sends it."""
+        focused = self.app.screen.focused
+        assert focused is not None
+        focused.post_message(Paste(text))
+        await self.pilot.pause()
 
     async def see(self, *words: str) -> None:
         """Wait until all the words can be read; fails with the screen when they do not come."""
@@ -79,7 +92,7 @@ class Desk:
         """Replace what a form's field of one line holds."""
         self.app.screen.query_one(f"#field-{field}", FormField).focus_control()
         await self.pilot.press("end", "ctrl+u")
-        await self.write(text)
+        await self.paste(text)
 
     async def put_cursor_on(self, name: str) -> None:
         """Move down the list to the memory of a name."""

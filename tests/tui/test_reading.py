@@ -24,7 +24,7 @@ async def test_the_newest_memory_stands_first_and_the_whole_description_below(pl
         remember(engine, "long", "a description that is longer than its column and wraps to a second line of the peek")
     async with seated(place) as desk:
         assert desk.cursor == "long"
-        await desk.see("longer than its column and wraps to a second")
+        await desk.see("wraps to a second line of the peek")
 
 
 async def test_facets_narrow_the_list_and_esc_shows_everything_again(place: Place) -> None:
@@ -172,7 +172,9 @@ async def test_a_known_project_in_the_facets_is_gone_to_when_chosen(place: Place
     other.mkdir()
     with place.open(other) as engine:
         remember(engine, "betas-own", scope=Scope.PROJECT, type=MemoryType.PROJECT)
+        remember(engine, "mine")
     async with seated(place) as desk:
+        await desk.see("about mine", "beta")
         await desk.press("shift+tab", "down", "down", "enter")
         await desk.see("about betas-own")
 

@@ -101,10 +101,9 @@ def broken_rows(parts: Parts) -> Iterator[Row]:
         yield warn(state.value, title, f"{len(entries)} {why}: {told}", _mend(entries[0]))
 
 
-def stuck_rows(parts: Parts) -> Iterator[Row]:
-    """What a stopped process or a stubborn file left behind."""
-    pending = parts.transactions.pending()
-    blocked = [intent for intent in pending if intent.kind is IntentKind.DELETE and intent.applied]
+def deletion_row(parts: Parts) -> Iterator[Row]:
+    """Files of deleted memories that would not go."""
+    blocked = [intent for intent in parts.transactions.pending() if _is_blocked(intent)]
     if blocked:
         paths = first_few([_path(parts, intent) for intent in blocked])
         yield fail(
@@ -112,7 +111,11 @@ def stuck_rows(parts: Parts) -> Iterator[Row]:
         )
     else:
         yield ok("deletions", "Deletions", "none blocked")
-    open_ = [intent for intent in pending if intent not in blocked]
+
+
+def unfinished_rows(parts: Parts) -> Iterator[Row]:
+    """What a stopped process left behind; looked at before the next write settles it."""
+    open_ = [intent for intent in parts.transactions.pending() if not _is_blocked(intent)]
     if open_:
         told = f"{len(open_)} writes were not finished; the next write settles them"
         yield warn("intents", "Unfinished writes", told, "spark-tui memory reindex")
@@ -141,6 +144,10 @@ def _mend(entry: Entry) -> str:
     if not entry.version:
         return f"mend or remove {entry.file}; it never was a memory"
     return f"spark-tui memory restore {entry.id}"
+
+
+def _is_blocked(intent: Intent) -> bool:
+    return intent.kind is IntentKind.DELETE and intent.applied
 
 
 def _path(parts: Parts, intent: Intent) -> str:
