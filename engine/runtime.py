@@ -10,7 +10,7 @@ from engine import logs
 from engine.bus import Bus
 from engine.clock import Clock, SystemClock
 from engine.config import MemorySettings, Settings
-from engine.errors import SparkError
+from engine.errors import SparkError, StoreBroken
 from engine.events import MemoryChanged, SettingsChanged
 from engine.identity import Ids
 from engine.memory.adoption import Adoption
@@ -148,7 +148,14 @@ def open_engine(
     """
     settings = Settings.load(home.config)
     logs.setup(home.log, str(settings.get("log.level")), redact)
-    engine = Engine(home, workspace_of(folder, home, settings), settings, clock or SystemClock(), ids or Ids())
+    workspace, clock, ids = workspace_of(folder, home, settings), clock or SystemClock(), ids or Ids()
+    try:
+        return _opened(Engine(home, workspace, settings, clock, ids), refresh)
+    except StoreBroken:  # noted by whoever met it: this time the damaged database is set aside
+        return _opened(Engine(home, workspace, settings, clock, ids), refresh)
+
+
+def _opened(engine: Engine, refresh: bool) -> Engine:
     try:
         if refresh:
             engine.refresh()

@@ -53,6 +53,7 @@ def _doctor() -> Screen[None]:
 class SparkApp(App[None], inherit_bindings=False):
     """One person's screens over one home; ``opener`` opens it, on a thread, after the first picture is out."""
 
+    TITLE = "spark-tui"
     ENABLE_COMMAND_PALETTE = False
     MODES: ClassVar[dict[str, str | Callable[[], Screen]]] = {
         "memory": _memory,
@@ -72,6 +73,7 @@ class SparkApp(App[None], inherit_bindings=False):
     ) -> None:  # fmt: skip
         super().__init__(ansi_color=theme.look(theme_name).ansi)
         theme.install(self, theme_name)
+        self.animation_level = "none"
         self.engine: Engine | None = None
         self.drafts = Drafts(home.root / "drafts")
         self.folder = folder
@@ -169,10 +171,11 @@ class SparkApp(App[None], inherit_bindings=False):
             await asyncio.to_thread(_caught_up, engine)
 
     def _heed(self, facts: Sequence[Fact]) -> None:
-        """Settings that concern the screens themselves take effect at once."""
-        keys = {fact.key for fact in facts if isinstance(fact, SettingsChanged)}
-        if "ui.theme" in keys and self.engine is not None:
-            self.theme = theme.chosen_theme(str(self.engine.settings.get("ui.theme")), os.environ)
+        """A theme that was set, here or by another process, holds at once."""
+        if self.engine is not None and any(isinstance(fact, SettingsChanged) for fact in facts):
+            wanted = theme.chosen_theme(str(self.engine.settings.get("ui.theme")), os.environ)
+            if wanted != self.theme:
+                self.theme = wanted
 
     def close(self) -> None:
         """Close the home; called when the screen is gone."""

@@ -17,7 +17,7 @@ from engine.identity import Ids
 from engine.memory import history_rows, rows
 from engine.memory.commit import Committer, Pending, change_of, changed_fields
 from engine.memory.file_reader import FoundFile, read_file
-from engine.memory.model import AuthorRole, Entry, Layer, MemoryType, Source, State
+from engine.memory.model import AuthorRole, Entry, Layer, MemoryType, Scope, Source, State
 from engine.memory.rows import FileRow, Row
 from engine.storage import files
 from engine.storage.database import Database
@@ -55,13 +55,14 @@ class Adoption:
     def _batch(self, layer: Layer, found: Sequence[FoundFile], *, quiet: bool) -> list[str]:
         with self._database.read() as connection:
             unsettled = [file for file in found if not _is_settled(file, _known(connection, file))]
+            operation = history_rows.fresh_group(connection, self._ids) if unsettled else ""
         if not unsettled:
             return []
-        operation = self._ids.make("op")
         touched: list[str] = []
         by_hand: list[FoundFile] = []
         with self._database.write() as connection:
             for file in unsettled:
+                self._follow_move(connection, file)
                 known = _known(connection, file)
                 if known and known.signature != file.found and _reads_the_same(file, known):
                     rows.set_signature(connection, known.rid, file.found)
@@ -76,12 +77,22 @@ class Adoption:
                     touched.append(file.id)
         return touched + [file.id for file in by_hand if self._adopt_by_hand(layer, file)]
 
+    def _follow_move(self, connection: apsw.Connection, file: FoundFile) -> None:
+        """A file that moved from one agent's folder to another's is the same memory, not a vanished and a new one."""
+        layer = file.layer
+        if layer.scope is not Scope.AGENT or file.reason or rows.find(connection, (layer.key,), file.id):
+            return
+        for row in rows.find_all(connection, rows.layers_like(connection, "agent:*"), file.id):
+            if not (layer.folder.parent / str(row.entry.scope_ref) / file.path.name).exists():
+                rows.move(connection, row, layer)
+                return
+
     def _decide(self, connection: apsw.Connection, file: FoundFile) -> Pending | str:
         """What a file that reads differently becomes, or the reason to quarantine it.
 
         A pending change with ``base`` is to be written into the file as well, by a transaction of its own.
         """
-        if file.entry is None:
+        if file.entry is None or file.reason:
             return file.reason or "unreadable"
         row = rows.find(connection, (file.layer.key,), file.id)
         known = row if row and row.entry.version else None
@@ -133,8 +144,8 @@ class Adoption:
 
     def _adopt_by_hand(self, layer: Layer, file: FoundFile) -> bool:
         """Write version and author into the file as well; decided anew, since files before it may have changed much."""
-        operation = self._ids.make("op")
         with self._database.write() as connection:
+            operation = history_rows.fresh_group(connection, self._ids)
             verdict = self._decide(connection, file)
             if isinstance(verdict, str):
                 return bool(self._quarantine(connection, file, verdict))

@@ -32,8 +32,6 @@ def check_storable(content: Draft | Entry, body: str) -> None:
     origin = (content.source_session_id, content.source_turn_id, content.extraction_model)
     if any(_UNSTORABLE.search(text) for text in (*_texts(content, body), *filter(None, origin))):
         raise ValidationFailed("the text holds a character that cannot be stored")
-    if not all(text.strip() for text in (*content.entities, *content.links)):
-        raise ValidationFailed("an entity or link is empty")
 
 
 def secret_in(content: Draft | Entry, body: str, *others: str) -> str | None:

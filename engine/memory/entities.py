@@ -44,6 +44,13 @@ _KEEPS_ENDING = {"node.js", "nodejs", "next.js", "nextjs", "nuxt.js", "nuxtjs", 
 
 def normalised_entity(name: str) -> str:
     """The normal form under which an entity is one thing: ``Arco Design`` and ``@arco-design/web-react`` → ``arco``."""
+    text = name
+    while (form := _simpler(text)) != text:
+        text = form
+    return text
+
+
+def _simpler(name: str) -> str:
     text = " ".join(unicodedata.normalize("NFKC", name).casefold().replace("_", "-").split())
     package = _PACKAGE.fullmatch(text)
     if package:  # a scoped package is the thing its scope is named after
@@ -60,7 +67,7 @@ def cleaned(names: Iterable[str]) -> tuple[str, ...]:
     """Entity names as they are stored: trimmed, one line, no duplicates by normal form, order kept."""
     kept: dict[str, str] = {}
     for name in names:
-        text = " ".join(name.split())[:ENTITY_MAX]
+        text = " ".join(name.split())[:ENTITY_MAX].rstrip()
         if text and normalised_entity(text):
             kept.setdefault(normalised_entity(text), text)
     return tuple(kept.values())

@@ -8,15 +8,20 @@ from zoneinfo import ZoneInfo
 from engine.errors import SparkError, ValidationFailed
 from engine.memory.checks import check_storable, secret_in
 from engine.memory.document import OWN_FIELDS, STORE_FIELDS, entry_of
-from engine.memory.model import PREFIX, Entry, Layer, is_id
+from engine.memory.model import PREFIX, Entry, Layer, Scope, is_id
 from engine.storage import files, frontmatter
 from engine.storage.files import Signature
 from engine.storage.frontmatter import Document
 
+_BROKEN = ".broken-"
+
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file as it lies on disk now; ``entry`` None means quarantined, and ``reason`` says why."""
+    """A file as it lies on disk now; with a ``reason`` it is quarantined.
+
+    ``entry`` None means that the file itself is at fault; else something beside it is, which may pass.
+    """
 
     layer: Layer
     path: Path
@@ -41,8 +46,8 @@ class FoundFile:
 def read_file(layer: Layer, path: Path, zone: ZoneInfo) -> FoundFile | None:
     """What a file holds; None when it is gone. An unreadable file is quarantined with the system's reason."""
     try:
+        found = files.signature(path)  # before reading: a change in between must look like one
         data = path.read_bytes()
-        found = files.signature(path)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -63,18 +68,29 @@ def parsed(layer: Layer, path: Path, data: bytes, found: Signature, zone: ZoneIn
     except SparkError as error:
         return FoundFile(layer, path, data, found, None, "", error.message, False)
     by_store = all(field in document.fields for field in STORE_FIELDS)
-    return FoundFile(layer, path, data, found, entry, document.body, None, by_store)
+    return FoundFile(layer, path, data, found, entry, document.body, _copied(layer, document, path), by_store)
+
+
+def _copied(layer: Layer, document: Document, path: Path) -> str | None:
+    """Why a file copied from another agent's folder cannot be a memory: its original keeps the id."""
+    owner = document.fields.get("scope_ref")
+    if layer.scope is not Scope.AGENT or not isinstance(owner, str) or owner in ("", layer.ref):
+        return None
+    original = layer.folder.parent / Path(owner).name / path.name
+    return (
+        f"it is a copy of a memory of agent {original.parent.name}, which keeps the id" if original.exists() else None
+    )
 
 
 def copy_beside(path: Path, at_ms: int) -> Path:
-    """Where the bytes of a broken file are kept when the file itself is restored."""
-    return path.with_name(f"{path.name}.broken-{at_ms}")
+    """A free place for the bytes of a broken file that is about to be restored."""
+    copy = path.with_name(f"{path.name}{_BROKEN}{at_ms}")
+    return copy_beside(path, at_ms + 1) if copy.exists() else copy
 
 
 def copies_beside(path: Path) -> list[Path]:
     """Every such copy there is of a file."""
-    prefix = copy_beside(path, 0).name.removesuffix("0")
-    return sorted(path.parent.glob(escape(prefix) + "*"))
+    return sorted(path.parent.glob(escape(path.name + _BROKEN) + "*"))
 
 
 def _check_secrets(document: Document, entry: Entry) -> None:

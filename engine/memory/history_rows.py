@@ -7,6 +7,7 @@ from datetime import date
 
 import apsw
 
+from engine.identity import Ids
 from engine.memory.model import (
     AuthorRole,
     Change,
@@ -53,6 +54,14 @@ def derivations(connection: apsw.Connection, layer: str, entry_id: str) -> list[
         " WHERE layer = ? AND (from_id = ? OR to_id = ?) ORDER BY at"
     )
     return [Derivation(*values) for values in connection.execute(sql, (layer, entry_id, entry_id))]
+
+
+def fresh_group(connection: apsw.Connection, ids: Ids) -> str:
+    """An id for one operation group that no line of the feed has yet."""
+    while True:
+        group = ids.make("op")
+        if not connection.execute("SELECT 1 FROM memory_change WHERE operation = ?", (group,)).fetchall():
+            return group
 
 
 def add_change(connection: apsw.Connection, layer: str, change: Change) -> None:

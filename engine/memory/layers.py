@@ -1,20 +1,23 @@
 """The layers one process sees: user, the agents of the home, and the project it stands in; each with its folder."""
 
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 
 import apsw
 
-from engine.clock import Clock
-from engine.errors import SparkError, ValidationFailed
+from engine.clock import DAY_MS, Clock
+from engine.errors import SparkError, StoreBusy, ValidationFailed
 from engine.identity import Ids
 from engine.memory.model import Layer, Scope, checked_agent
-from engine.memory.workspaces import Unbound, Workspace, ensure_workspace_id
+from engine.memory.workspaces import Unbound, Workspace, ensure_workspace_id, with_id
 from engine.paths import PROJECT_FOLDER, Home
 from engine.storage.database import Database
 
 USER_KEY = "user"
 BUILT_IN_AGENTS = ("main", "claude-code", "codex")
+SEEN_WAIT_MS = 100
+_log = logging.getLogger(__name__)
 
 
 class Layers:
@@ -62,6 +65,8 @@ class Layers:
 
     def project(self) -> Layer | None:
         """The layer of the workspace, or None when there is none or nothing was ever written to it."""
+        if isinstance(self._workspace, Workspace) and self._workspace.id is None:
+            self._workspace = with_id(self._workspace)  # another process may have begun it meanwhile
         workspace = self._workspace
         if isinstance(workspace, Unbound) or workspace.id is None:
             return None
@@ -139,13 +144,27 @@ class Layers:
         if number is None and self._database.writable:
             with self._database.write() as connection:
                 number = _find(connection, workspace_id, root) or _moved(connection, workspace_id, root)
-                now = self._clock.now_ms()
                 if number is None:
                     sql = "INSERT INTO workspace(id, root, last_seen) VALUES (?, ?, ?)"
-                    connection.execute(sql, (workspace_id, str(root), now))
+                    connection.execute(sql, (workspace_id, str(root), self._clock.now_ms()))
                     number = connection.last_insert_rowid()
+        elif number is not None:
+            self._seen(number)
         key = f"project:{number or 0}"
         return Layer(Scope.PROJECT, workspace_id, key, folder / "memory", root.name)
+
+    def _seen(self, number: int) -> None:
+        """Note once a day that a workspace is in use; not worth waiting for."""
+        now = self._clock.now_ms()
+        with self._database.read() as connection:
+            seen = next(connection.execute("SELECT last_seen FROM workspace WHERE key = ?", (number,)))[0]
+        if now - seen < DAY_MS or not self._database.writable:
+            return
+        try:
+            with self._database.write(durable=False, wait_ms=SEEN_WAIT_MS) as connection:
+                connection.execute("UPDATE workspace SET last_seen = ? WHERE key = ?", (now, number))
+        except StoreBusy:
+            _log.info("workspace %d in use, not noted: another process is writing", number)
 
 
 def _is_agent(name: str) -> bool:

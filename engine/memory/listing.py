@@ -121,7 +121,7 @@ class Listing:
 
             def counted(column: str, condition: str) -> dict[Any, int]:
                 sql = f"SELECT {column}, count(*) FROM memory_entry WHERE {within} AND {condition} GROUP BY 1"
-                return {key: n for key, n in connection.execute(sql, values)}
+                return dict(list(connection.execute(sql, values)))
 
             return Facets(
                 layers=counted("layer", rows.ACTIVE),

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import apsw
 
@@ -50,7 +51,7 @@ class Reconciler:
         touched: list[str] = []
         self._guarded("leftovers", self._settle)
         for layer in layers:
-            self._guarded(layer.key, lambda layer=layer: touched.extend(self._look_at(layer)))
+            self._guarded(layer.key, partial(self._look_at, layer, touched))
         return touched
 
     def purge(self) -> None:
@@ -125,13 +126,12 @@ class Reconciler:
                 with self._database.write() as connection:
                     rows.purged(connection)
 
-    def _look_at(self, layer: Layer) -> list[str]:
+    def _look_at(self, layer: Layer, touched: list[str]) -> None:
         found = difference(self._database, layer, self._clock)
-        touched = self._adopt(found) if found else []
+        touched += self._adopt(found) if found else []
         if self._writable and self._directory.is_stale(layer):
             with self._transactions.exclusive():  # or a writer's newer list would be overwritten
                 self._directory.refresh(layer)
-        return touched
 
     def _adopt(self, found: Difference) -> list[str]:
         if not self._database.writable:

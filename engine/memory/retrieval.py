@@ -31,6 +31,8 @@ QUERY_MAX: Final = 10_000
 WEIGHTS: Final = (4.0, 2.0, 1.0)
 # A full-text hit that holds less than this share of the query's terms does not vote beside a vector list.
 COVERAGE_FLOOR: Final = 0.15
+# How much of a body is read for that, in characters: the check must not cost more than the search.
+COVERAGE_BODY: Final = 4_000
 _log = logging.getLogger(__name__)
 
 
@@ -195,8 +197,10 @@ class Retrieval:
         """Whether a full-text hit is a real one; without vectors every hit counts."""
         if not found.vector:
             return True
-        entry = row.entry
-        return fulltext.coverage(text, entry.name, entry.description, self._body(row)) >= COVERAGE_FLOOR
+        line = f"{row.entry.name} {row.entry.description}"
+        if fulltext.coverage(text, line) >= COVERAGE_FLOOR:
+            return True
+        return fulltext.coverage(text, line, self._body(row)[:COVERAGE_BODY]) >= COVERAGE_FLOOR
 
     def _body(self, row: Row) -> str:
         with self._database.read() as connection:

@@ -28,8 +28,8 @@ VECTORS = VectorIndex("memory")
 COLUMNS = (
     "rid, layer, id, scope, scope_ref, type, name, description, source, confidence, author_role, created_at,"
     " updated_at, valid_from, valid_until, valid_until_day, valid_until_zone, invalid_at, superseded_by, archived,"
-    " version, entities, links, source_session_id, source_turn_id, extraction_model, evidence, evidence_status, hit_count, last_hit_at,"
-    " file_state, file_reason"
+    " version, entities, links, source_session_id, source_turn_id, extraction_model, evidence, evidence_status,"
+    " hit_count, last_hit_at, file_state, file_reason"
 )
 # The ONE predicate of "active now" (02 §1); every query that lists, searches or injects uses it. Parameter: now in ms.
 ACTIVE = (
@@ -86,9 +86,22 @@ def row_of(values: tuple[Any, ...]) -> Row:
 
 def find(connection: apsw.Connection, layers: Iterable[str], entry_id: str) -> Row | None:
     """The entry of an id within the given layers, or None; an id outside them does not exist for the caller."""
+    return next(iter(find_all(connection, layers, entry_id)), None)
+
+
+def find_all(connection: apsw.Connection, layers: Iterable[str], entry_id: str) -> list[Row]:
+    """Every entry of an id within the given layers, those in service first; several where a file was copied."""
     keys = list(layers)
-    sql = f"SELECT {COLUMNS} FROM memory_entry WHERE id = ? AND layer IN ({', '.join('?' * len(keys))})"
-    return next((row_of(values) for values in connection.execute(sql, (entry_id, *keys))), None)
+    sql = (
+        f"SELECT {COLUMNS} FROM memory_entry WHERE id = ? AND layer IN ({', '.join('?' * len(keys))})"
+        " ORDER BY file_state IS NOT NULL, rid"
+    )
+    return [row_of(values) for values in connection.execute(sql, (entry_id, *keys))]
+
+
+def layers_like(connection: apsw.Connection, pattern: str) -> list[str]:
+    """The keys, as far as there ever was an entry, that match a GLOB pattern."""
+    return [key for (key,) in connection.execute("SELECT layer FROM memory_layer_state WHERE layer GLOB ?", (pattern,))]
 
 
 def by_rids(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, Row]:
@@ -188,6 +201,20 @@ def input_hash(entry: Entry) -> str:
     return files.content_hash(input_text(entry).encode("utf-8", "surrogatepass"))[:32]
 
 
+def move(connection: apsw.Connection, row: Row, layer: Layer) -> None:
+    """An entry now lives in another layer: it keeps its use and history; its vector is made again."""
+    VECTORS.delete(connection, row.rid)
+    entities.unlink(connection, row.rid)
+    values = (layer.key, layer.ref, row.rid)
+    connection.execute("UPDATE memory_entry SET layer = ?, scope_ref = ? WHERE rid = ?", values)
+    for table, column in (("memory_change", "id"), ("memory_derivation", "from_id"), ("memory_derivation", "to_id")):
+        sql = f"UPDATE OR IGNORE {table} SET layer = ? WHERE layer = ? AND {column} = ?"
+        connection.execute(sql, (layer.key, row.layer, row.entry.id))
+    entities.link(connection, row.rid, layer.key, row.entry.entities)
+    bump(connection, row.layer)
+    bump(connection, layer.key)
+
+
 def remove(connection: apsw.Connection, row: Row) -> None:
     """Delete everything the database holds about one memory, its history included."""
     connection.execute("DELETE FROM memory_fts WHERE rowid = ?", (row.rid,))
@@ -235,7 +262,7 @@ def bump(connection: apsw.Connection, layer: str) -> None:
 
 def counters(connection: apsw.Connection, layers: Sequence[str]) -> tuple[int, ...]:
     """The change count of each layer, in the given order."""
-    found = {layer: counter for layer, counter in connection.execute("SELECT layer, counter FROM memory_layer_state")}
+    found = dict(list(connection.execute("SELECT layer, counter FROM memory_layer_state")))
     return tuple(found.get(layer, 0) for layer in layers)
 
 

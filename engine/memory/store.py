@@ -18,7 +18,7 @@ from engine.errors import (
     ValidationFailed,
 )
 from engine.identity import Ids
-from engine.memory import rows
+from engine.memory import history_rows, rows
 from engine.memory.adoption import give_way
 from engine.memory.checks import check_content
 from engine.memory.commit import Committer, Pending, altered, version_conflict
@@ -188,7 +188,8 @@ class MemoryStore:
 
     def operation(self) -> str:
         """A fresh id for one operation group."""
-        return self._ids.make("op")
+        with self._database.read() as connection:
+            return history_rows.fresh_group(connection, self._ids)
 
     def _retried(self, attempt: Callable[[], Entry]) -> Entry:
         for _ in range(TRIES - 1):
@@ -247,11 +248,14 @@ class MemoryStore:
     def _layer_of(self, entry_id: str) -> Layer:
         layers = self._layers.person()
         with self._database.read() as connection:
-            row = rows.find(connection, [layer.key for layer in layers], entry_id)
-        found = next((layer for layer in layers if row and layer.key == row.layer), None)
-        if found is None:
+            keys = {row.layer for row in rows.find_all(connection, [layer.key for layer in layers], entry_id)}
+        found = [layer for layer in layers if layer.key in keys]
+        if not found:
             raise not_found(entry_id)
-        return _present(found)
+        if len(found) > 1:
+            places = ", ".join(str(layer.folder) for layer in found)
+            raise ValidationFailed(f"{entry_id} lies in several folders: {places}", "remove one of the files")
+        return _present(found[0])
 
     def _room_for(self, layer: Layer, entry: Entry, moving: frozenset[str] = frozenset()) -> Sequence[Pending]:
         """The name must be free; an expired holder is invalidated in the same transaction (02 §4)."""
@@ -297,7 +301,7 @@ class MemoryStore:
             valid_from=now,
             valid_until=self._validity(draft.valid_until),
             entities=cleaned(draft.entities),
-            links=draft.links,
+            links=_kept(draft.links),
             source_session_id=draft.source_session_id,
             source_turn_id=draft.source_turn_id,
             extraction_model=draft.extraction_model,
@@ -335,7 +339,7 @@ class MemoryStore:
             "type": changes.type,
             "confidence": changes.confidence,
             "entities": None if changes.entities is None else cleaned(changes.entities),
-            "links": changes.links,
+            "links": None if changes.links is None else _kept(changes.links),
         }
         after = replace(held.entry, **{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
         if not isinstance(changes.valid_until, Unset):
@@ -357,6 +361,10 @@ def out_of_service(entry: Entry) -> ValidationFailed:
         f"spark-tui memory restore {entry.id}, or mend the file",
         path=str(Path(entry.file)),
     )
+
+
+def _kept(links: Iterable[str]) -> tuple[str, ...]:
+    return tuple(link for link in links if link.strip())
 
 
 def _present(layer: Layer) -> Layer:

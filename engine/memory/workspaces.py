@@ -108,6 +108,14 @@ def ensure_workspace_id(workspace: Workspace, ids: Ids) -> str:
     return _identity(settled, target)
 
 
+def with_id(workspace: Workspace) -> Workspace:
+    """The workspace with the id it has by now, if another process made its first write. Raises ``WorkspaceBroken``."""
+    try:
+        return _workspace(workspace.root) if workspace.id is None else workspace
+    except OSError:  # away for a moment, or not to be read: nothing is known of it
+        return workspace
+
+
 def commit_choice(workspace: Workspace) -> CommitChoice:
     """Whether the project's memories are committed with it; ``undecided`` counts as ignored until someone answers."""
     target = workspace.folder / _IDENTITY_FILE

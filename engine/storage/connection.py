@@ -50,7 +50,7 @@ def translated() -> Iterator[None]:
         raise StoreReadOnly("the database cannot be written", "check who owns SPARK_HOME") from error
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise StoreBroken(
-            "the database is damaged; the memory files are not", "spark-tui memory reindex rebuilds it from the files"
+            "the database is damaged; the memory files are not", "start again: it is set aside and rebuilt from the files"
         ) from error
     except apsw.IOError as error:
         raise IoFailed("the database could not be read or written", "check the disk") from error

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -65,7 +65,7 @@ class Database:
         """
         if not self.writable:
             self.check_writable()
-        with self._lock, translated():
+        with self._lock, self._told():
             nested = self._writer.in_transaction
             if nested:
                 yield self._writer
@@ -80,6 +80,17 @@ class Database:
                     self._writer.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Typed errors; damage met on the way is noted beside the file, so that the next opening sets it aside."""
+        try:
+            with translated():
+                yield
+        except StoreBroken:
+            with suppress(OSError):
+                _mark(self.path).touch(mode=0o600)
+            raise
+
     def _begin(self, wait_ms: int) -> None:
         self._writer.set_busy_timeout(wait_ms)
         try:
@@ -91,7 +102,7 @@ class Database:
     def read(self) -> Iterator[apsw.Connection]:
         """One consistent snapshot on this thread's own connection; nested reads share it."""
         connection = self._reader()
-        with translated():
+        with self._told():
             if connection.in_transaction:
                 yield connection
                 return
@@ -173,9 +184,13 @@ def _open(path: Path, clock: Clock) -> Database:
 
 
 def _sound(path: Path) -> Database:
-    if looks_truncated(path):
-        raise StoreBroken("the database is shorter than it says")
+    if _mark(path).exists() or looks_truncated(path):
+        raise StoreBroken("the database is damaged")
     return _opened(path, None)
+
+
+def _mark(path: Path) -> Path:
+    return path.with_name(path.name + ".damaged")
 
 
 def _opened(path: Path, set_aside: Path | None) -> Database:
@@ -203,5 +218,6 @@ def _set_aside(path: Path, clock: Clock) -> Path:
         source = path.with_name(path.name + suffix)
         if source.exists():
             source.rename(aside.with_name(aside.name + suffix))
+    _mark(path).unlink(missing_ok=True)
     _log.error("database is damaged and was set aside as %s", aside.name)
     return aside

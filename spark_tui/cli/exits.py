@@ -1,13 +1,14 @@
 """Maps every failure to an exit code and to the document that tells it; the only place that knows either (08)."""
 
-import traceback
 from collections.abc import Iterable
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import AlreadyExists, NameConflict, SparkError, VersionConflict
-from engine.memory.model import ItemResult
+
+if TYPE_CHECKING:
+    from engine.memory.model import ItemResult
 
 CONFLICTS = frozenset({AlreadyExists.code, VersionConflict.code, NameConflict.code})
 
@@ -27,7 +28,7 @@ def exit_of(error: SparkError) -> Exit:
     return Exit.CONFLICT if error.code in CONFLICTS else Exit.FAILED
 
 
-def exit_of_results(results: Iterable[ItemResult]) -> Exit:
+def exit_of_results(results: "Iterable[ItemResult]") -> Exit:
     """0 when every id is as it was wanted, 3 when conflicts alone stood in the way, else 1."""
     failed = [result.outcome for result in results if not result.ok]
     if not failed:
@@ -37,9 +38,8 @@ def exit_of_results(results: Iterable[ItemResult]) -> Exit:
 
 def failure(code: str, message: str, hint: str | None = None, **details: Any) -> dict[str, Any]:
     """The document of a failure; details of the error stand beside its code."""
-    told = {key: _plain(value) for key, value in details.items()}
-    told |= {"code": code, "message": message}
-    return {"ok": False, "error": told | ({"hint": hint} if hint else {})}
+    told: dict[str, Any] = {"code": code, "message": message} | ({"hint": hint} if hint else {})
+    return {"ok": False, "error": told | {key: _plain(value) for key, value in details.items() if key not in told}}
 
 
 def failure_of(error: SparkError) -> dict[str, Any]:
@@ -49,6 +49,8 @@ def failure_of(error: SparkError) -> dict[str, Any]:
 
 def where(error: BaseException) -> str:
     """The places an unexpected error passed through, without its message, which may carry text of a memory."""
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     return " < ".join(f"{Path(each.filename).name}:{each.lineno}" for each in reversed(frames))
 

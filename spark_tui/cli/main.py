@@ -1,6 +1,5 @@
 """The command ``spark-tui``: reads the arguments, runs one verb, turns whatever happens into an exit code."""
 
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -15,7 +14,6 @@ from spark_tui.cli.root import root
 
 PROGRAM = "spark-tui"
 COMPLETE_VARIABLE = "_SPARK_TUI_COMPLETE"
-_log = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,7 +47,6 @@ def _run(given: list[str], output: Output) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        _log.error("unexpected %s at %s", type(error).__name__, where(error))
         return _tell(output, Exit.FAILED, _unexpected(error))
 
 
@@ -92,6 +89,9 @@ def _unexpected(error: Exception) -> dict[str, object]:
     if isinstance(error, OSError):
         name = os.fspath(error.filename) if isinstance(error.filename, str) else None
         return failure("IO_FAILED", f"{error.strerror or type(error).__name__}{f': {name}' if name else ''}")
+    import logging
+
+    logging.getLogger(__name__).error("unexpected %s at %s", type(error).__name__, where(error))
     return failure("INTERNAL", f"unexpected {type(error).__name__} at {where(error)}", "please report this")
 
 

@@ -3,9 +3,10 @@
 import click
 
 from spark_tui.cli.invocation import Invocation
-from spark_tui.cli.memory_write import embed, tell_entry
+from spark_tui.cli.memory_write import tell_entry
 from spark_tui.cli.parser import Verb
 from spark_tui.cli.person import person_only
+from spark_tui.cli.vectors import embed
 from spark_tui.presenters.json_shapes import change_json, entry_json
 from spark_tui.text.i18n import N_, _
 

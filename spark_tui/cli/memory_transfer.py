@@ -12,10 +12,10 @@ from engine.memory.model import Scope
 from engine.memory.transfer import Exported, ExportOutcome
 from spark_tui.cli.exits import Exit
 from spark_tui.cli.invocation import Invocation
-from spark_tui.cli.memory_write import embed
 from spark_tui.cli.parser import Text, Verb, words
 from spark_tui.cli.person import person_only
 from spark_tui.cli.upkeep_shapes import counted, exported_json, imported_json, spoken
+from spark_tui.cli.vectors import embed
 from spark_tui.text.i18n import _
 
 

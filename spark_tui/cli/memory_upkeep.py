@@ -32,7 +32,7 @@ def reindex(invocation: Invocation, vectors: bool) -> None:
             told = service.run()
         if vectors:
             engine.embeddings.rebuild()
-            fill_shown(invocation.output, engine)
+            fill_shown(invocation, engine)
         _tell_reindex(invocation, engine, told, round((time.monotonic() - started) * 1000))
 
 

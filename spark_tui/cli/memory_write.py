@@ -10,14 +10,12 @@ from spark_tui.cli.invocation import Invocation
 from spark_tui.cli.parser import Day, Text, Verb, words
 from spark_tui.cli.person import person_only
 from spark_tui.cli.text_input import BodySource, entity_list
+from spark_tui.cli.vectors import embed
 from spark_tui.presenters.json_shapes import entry_json
 from spark_tui.text.i18n import N_, _
 
 if TYPE_CHECKING:
     from engine.runtime import Engine
-
-# The newest entries are embedded first, so a few are enough to reach the one that was just written.
-EMBEDDED_NOW = 4
 
 
 @click.command(cls=Verb)
@@ -109,15 +107,6 @@ def edit(
         if name is not None or description is not None:
             embed(invocation, engine)
         tell_entry(invocation, engine, entry, N_("edited"))
-
-
-def embed(invocation: Invocation, engine: "Engine", count: int = EMBEDDED_NOW) -> None:
-    """Give the newest entries their vectors now, so that no daemon is needed; a model that fails costs only a note."""
-    if not engine.fill_vectors(count):
-        invocation.speak(engine)
-        reason = engine.embeddings.state().reason or _("the store is busy")
-        told = _("stored, but not embedded yet ({reason}); words find it, meaning does not").format(reason=reason)
-        invocation.output.note(told, "warning")
 
 
 def tell_entry(invocation: Invocation, engine: "Engine", entry: Entry, done: str) -> None:

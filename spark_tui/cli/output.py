@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
@@ -29,7 +28,11 @@ class Output:
     @property
     def width(self) -> int:
         """Cells of a line: the terminal's, or as good as endless where the reader is no terminal."""
-        return shutil.get_terminal_size((100, 24)).columns if self.on_terminal else PIPE_WIDTH
+        if not self.on_terminal:
+            return PIPE_WIDTH
+        import shutil
+
+        return shutil.get_terminal_size((100, 24)).columns
 
     def document(self, document: dict[str, Any]) -> None:
         """Print one JSON document; a lone surrogate in it is printed as its JSON escape."""

@@ -13,6 +13,7 @@ from spark_tui.cli.parser import LazyGroup, tell
 VERBS = {
     "memory": ("memory:memory", "Memories: add, list, search, edit, archive, import …"),
     "inject": ("inject:inject", "The memory block an agent would get."),
+    "project": ("project:project", "The project here, and whether its memories are committed."),
     "settings": ("settings:settings", "Read and change settings."),
     "doctor": ("doctor:doctor", "What works, what does not, and what to do about it."),
     "eval": ("evaluate:evaluate", "Measure the product's own judgements on labelled examples."),

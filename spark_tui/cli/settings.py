@@ -89,7 +89,7 @@ def rebuild_vectors(invocation: Invocation) -> None:
     with invocation.engine() as engine:
         engine.database.check_writable()
         engine.embeddings.rebuild()
-        done, total = fill_shown(invocation.output, engine)
+        done, total = fill_shown(invocation, engine)
         model = engine.embeddings.state().model
         if invocation.as_json:
             invocation.output.document({"ok": True, "model": model, "done": done, "total": total})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.memory.model import Derivation, Entry, EvidenceStatus, MemoryType, State
 from spark_tui.presenters.memory_rows import Reasons, reason_sentence
+from spark_tui.presenters.paths import short_path
 from spark_tui.presenters.words import (
     author_word,
     place_word,
@@ -50,7 +51,7 @@ def detail_lines(detail: Detail, now_ms: int, zone: tzinfo, reasons: Reasons | N
         *_use(detail.entry, now_ms, reasons),
         *_origin(detail, now_ms, zone),
         *_relations(detail, zone),
-        pair(_("file"), _short(detail.path)),
+        pair(_("file"), short_path(detail.path)),
     ]
 
 
@@ -100,7 +101,7 @@ def _use(entry: Entry, now_ms: int, reasons: Reasons | None) -> Iterable[Block]:
     elif entry.type is MemoryType.FEEDBACK:
         use = _("in every turn, as all feedback")
     else:
-        use = _("when relevant to the agent and the workspace")
+        use = _("when relevant to agent and workspace")
     yield pair(_("injected"), use)
     if reasons is not None:
         yield pair(_("found by"), reason_sentence(reasons))
@@ -152,12 +153,6 @@ def _relations(detail: Detail, zone: tzinfo) -> Iterable[Block]:
         kind = _(_KINDS[edge.kind]) if edge.kind in _KINDS else edge.kind
         yield pair(kind, f"{direction.format(name=other)}, {moment(edge.at, zone)}")
     yield pair(_("id"), entry.id)
-
-
-def _short(path: Path) -> str:
-    """The path with the person's home written as ``~``."""
-    home = Path.home()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def _named(detail: Detail, entry_id: str) -> str:

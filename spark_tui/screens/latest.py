@@ -46,6 +46,11 @@ class Latest(Generic[Question, Answer]):
         """Want no answer any more."""
         self._wanted = []
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether an answer is still to come."""
+        return bool(self._wanted)
+
     async def _pursue(self) -> None:
         try:
             while self._wanted:

@@ -15,6 +15,7 @@ from spark_tui import actions
 from spark_tui.presenters.facet_lines import Counts, facet_lines
 from spark_tui.presenters.first_steps import Readiness, first_steps
 from spark_tui.presenters.memory_detail import peek_lines
+from spark_tui.presenters.paths import short_path
 from spark_tui.presenters.problems import problem
 from spark_tui.screens.host import Host, engine_of, host_of
 from spark_tui.screens.latest import Latest
@@ -99,6 +100,11 @@ class MemoryBase(ActionKeys, Screen[None]):
         """Where the rows come from, once there are any."""
         source = self.list.source
         return source if isinstance(source, StoreSource | FoundSource) else None
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the list or the page waits for an answer."""
+        return self.search.is_asking or self.pane.is_asking
 
     @property
     def is_wide(self) -> bool:
@@ -220,7 +226,7 @@ class MemoryBase(ActionKeys, Screen[None]):
             workspace=workspace_name(engine),
             unbound_reason=getattr(engine.layers.workspace, "reason", ""),
             writable=self.host.refusal is None,
-            home=str(engine.home.root),
+            home=short_path(engine.home.root),
         )
 
     def _show_words(self) -> None:

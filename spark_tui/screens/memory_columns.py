@@ -21,13 +21,13 @@ def columns(order: Order | None, reasons: bool = False, described: bool = True) 
     head = [
         Column("mark", "", 1),
         Column("type", _("type"), 9, priority=20, sorted="ascending" if by == "type" else ""),
-        Column("name", _("name"), 14, flex=2, most=30, sorted="ascending" if by == "name" else ""),
+        Column("name", _("name"), 14 if described else 20, flex=2, most=30, sorted="ascending" if by == "name" else ""),
     ]
     if reasons:
         return head + _reason_columns()
     return [
         *head,
-        Column("description", _("description"), 26 if described else 400, flex=5, priority=40 if described else 1),
+        Column("description", _("description"), 26 if described else 400, flex=5, priority=25 if described else 1),
         Column("age", age, max(4, age_width()), priority=30, align="right", sorted="descending" if by == "age" else ""),
         Column("hits", _("hits"), 4, priority=10, align="right", sorted="descending" if by == "hits" else ""),
     ]

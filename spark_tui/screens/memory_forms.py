@@ -130,7 +130,7 @@ class MemoryForms(MemoryVerbs):
             changed = await edited(self.app, text, self.host.drafts.folder, name)
         except EditorFailed as error:
             where = " " + _("(your text: {path})").format(path=error.path) if error.path else ""
-            self.say(error.reason + where, "error")
+            self.tell(error.reason + where)
             return
         if changed == text:
             self.say(_("nothing changed"), "dim")
@@ -142,7 +142,7 @@ class MemoryForms(MemoryVerbs):
             after = {each.id: each.values for each in read_buffer(changed, before)}
         except BufferBroken as error:
             path = await asyncio.to_thread(self.host.drafts.keep_text, "editor.md", changed)
-            self.say(_("{reason}; your text: {path}").format(reason=error.reason, path=path), "error")
+            self.tell(_("{reason}; your text: {path}").format(reason=error.reason, path=path))
             return
         results = []
         for entry, section in zip(entries, before, strict=True):

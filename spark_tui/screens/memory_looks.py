@@ -16,16 +16,20 @@ from spark_tui.presenters.injection_lines import Preview
 from spark_tui.presenters.problems import problem
 from spark_tui.screens.dialogs.as_of import as_of_dialog
 from spark_tui.screens.dialogs.injection_preview import InjectionPreview, Wish
+from spark_tui.screens.dialogs.text_view import TextViewDialog
 from spark_tui.screens.dialogs.workspace import ELSEWHERE, FolderDialog, workspace_dialog
 from spark_tui.screens.memory_base import MemoryBase
 from spark_tui.screens.memory_filter import Shown
 from spark_tui.screens.memory_words import workspace_name
 from spark_tui.text.i18n import _, ngettext
+from spark_tui.text.lines import plain
+from spark_tui.text.width import cells
 from spark_tui.widgets.facet_bar import FacetBar
 from spark_tui.widgets.filter_box import FilterBox
 from spark_tui.widgets.window_list import WindowList
 
 Answer = TypeVar("Answer")
+_BESIDE = 14  # what stands at the right end of the bottom line
 
 
 class MemoryLooks(MemoryBase):
@@ -117,8 +121,15 @@ class MemoryLooks(MemoryBase):
         try:
             return await asyncio.to_thread(action)
         except SparkError as error:
-            self.say(problem(error), "error")
+            self.tell(problem(error))
             return None
+
+    def tell(self, text: str, style: str = "error") -> None:
+        """Say what went wrong at the bottom, or in a sheet when it does not fit there: a reason is never cut."""
+        if cells(text) + _BESIDE <= self.size.width:
+            self.say(text, style)
+        else:
+            self.app.push_screen(TextViewDialog(_("what happened"), plain(text)))
 
     @on(FilterBox.Changed)
     def _typed(self, event: FilterBox.Changed) -> None:

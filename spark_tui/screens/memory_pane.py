@@ -43,6 +43,11 @@ class MemoryPane(LineView):
         """The id of the memory that is (or is about to be) shown."""
         return self._shown.key if self._shown else None
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether the page of another memory is about to come."""
+        return self._latest.is_asking
+
     def show_memory(self, key: str | None, reasons: Reasons | None = None) -> None:
         """Show this one; nothing when None."""
         if key is None:

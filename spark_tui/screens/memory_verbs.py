@@ -100,10 +100,12 @@ class MemoryVerbs(MemoryLooks):
             continue
         self.refresh_all()
         failed = [each for each in results if not each.ok]
-        if failed and len(results) == 1:
-            said = f"{said}: {one_line(failed[0].message)}"
-        self.say(said, "error" if failed else "good")
-        if failed and len(results) > 1:
+        if not failed:
+            self.say(said, "good")
+        elif len(results) == 1:
+            self.tell(f"{said}: {one_line(failed[0].message)}")
+        else:
+            self.say(said, "error")
             await self.app.push_screen_wait(TextViewDialog(said, outcome_page(results, names)))
 
     async def _archive(self, verb: str, entries: Sequence[Entry]) -> None:

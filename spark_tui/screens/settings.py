@@ -12,6 +12,7 @@ from textual.screen import Screen
 from engine.errors import SparkError
 from engine.events import EmbeddingProgress, Fact, SettingsChanged
 from spark_tui import actions
+from spark_tui.presenters.paths import short_path
 from spark_tui.presenters.problems import problem
 from spark_tui.presenters.settings_lines import SettingView, setting_lines, value_word
 from spark_tui.presenters.top_words import SearchState, search_word
@@ -98,7 +99,7 @@ class SettingsScreen(ActionKeys, Screen[None]):
         }
         self.list.set_source(ListSource(list(self._rows())))
         self._show_page()
-        words = [Word(_("settings"), "strong", 100), Word(str(self.engine.home.config), "dim", 40)]
+        words = [Word(_("settings"), "strong", 100), Word(short_path(self.engine.home.config), "dim", 40)]
         count = len(settings.problems)
         wrong = [Word(_("{n} wrong in the file").format(n=count), "error", 95)] if count else []
         refused = [Word(_("read-only"), "warning", 90)] if self.host.refusal else []

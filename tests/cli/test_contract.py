@@ -154,3 +154,17 @@ def test_documents_hold_any_character_as_it_is(cli: Cli) -> None:
     out = cli.run("memory", "show", entry_id, "--json").out
     assert "他说" in out
     assert json.loads(out)["entry"]["description"] == '他说："a\\b" — 🙂'
+
+
+def test_an_unexpected_error_tells_where_it_was_and_nothing_of_what_it_says(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("canary text of a memory")
+
+    monkeypatch.setattr("spark_tui.cli.invocation.Invocation.open", broken)
+    error = cli.json("memory", "list", code=1)["error"]
+    assert error["code"] == "INTERNAL"
+    assert "RuntimeError" in error["message"]
+    assert "invocation.py" in error["message"]
+    assert "canary" not in str(error)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.doors.checks.environment import environment_rows
 from engine.doors.checks.row import Row, RowState
 from engine.doors.doctor import examine, is_broken
 from engine.errors import StoreBroken
@@ -23,13 +24,13 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def rows_of(place: Place, folder: Path | None = None, environ: dict[str, str] | None = None) -> dict[str, Row]:
+def rows_of(place: Place, folder: Path | None = None) -> dict[str, Row]:
     """Doctor's rows by id."""
 
     def open_store() -> Engine:
         return open_engine(place.home, folder or place.project, clock=place.clock, ids=place.ids, refresh=False)
 
-    found = examine(place.home, open_store, PERSON if environ is None else environ)
+    found = examine(place.home, open_store, PERSON)
     assert all(row.evidence for row in found)
     assert all(row.fix for row in found if row.state is RowState.FAIL)
     assert len({row.id for row in found}) == len(found)
@@ -152,7 +153,7 @@ def test_other_users_of_the_machine_should_not_read_along(place: Place) -> None:
 def test_the_environment_is_told_by_the_variable_that_decides(
     place: Place, environ: dict[str, str], id: str, state: RowState, tells: str
 ) -> None:
-    row = rows_of(place, environ=environ)[id]
+    row = next(row for row in environment_rows(place.home, environ) if row.id == id)
     assert (row.state, tells in row.evidence) == (state, True)
 
 

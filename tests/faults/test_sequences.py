@@ -334,7 +334,7 @@ def stored_or_refused(engine: Engine, name: str, description: str, body: str, li
     assert (entry.name, entry.description, entry.links, entry.evidence) == (
         name,
         description,
-        tuple(lists),
+        tuple(each for each in lists if each.strip()),
         body or None,
     )
     assert engine.listing.entry(entry.id) == entry

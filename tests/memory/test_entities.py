@@ -41,7 +41,7 @@ def test_a_package_and_its_library_are_one() -> None:
     assert normalised_entity("@types/react") == normalised_entity("react.js") == "react"
 
 
-@given(st.text(max_size=40))
+@given(st.text(max_size=40) | st.text("aAjJsStT.x/@-_ ş", max_size=12))
 def test_the_normal_form_of_a_normal_form_is_itself(text: str) -> None:
     normal = normalised_entity(text)
     assert normalised_entity(normal) == normal

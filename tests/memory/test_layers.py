@@ -1,6 +1,7 @@
 """Which layers a person and a session see, where each lies, and how a project keeps its number (02 §1)."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -80,8 +81,7 @@ def test_binding_another_folder_changes_what_is_seen_and_where_is_written(place:
 
 
 def test_a_subfolder_belongs_to_its_repository(place: Place) -> None:
-    (place.project / ".git").mkdir()
-    (place.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
+    subprocess.run(["git", "init", "-q"], cwd=place.project, check=True)
     deep = place.project / "src" / "deep"
     deep.mkdir(parents=True)
     with place.open(deep) as engine:
@@ -95,13 +95,13 @@ def test_the_latest_project_is_the_first_of_the_known_ones(place: Place) -> None
     for folder in (place.project, other):
         with place.open(folder) as engine:
             engine.store.add(draft("a-fact", scope=Scope.PROJECT))
-        place.clock.advance(ms=DAY_MS)
+        place.clock.advance(ms=DAY_MS // 3)
     with place.open() as engine:
-        assert [root for _, root, _ in engine.layers.known_workspaces()][0] == other
+        assert next(root for _, root, _ in engine.layers.known_workspaces()) == other
     place.clock.advance(ms=2 * DAY_MS)
     with place.open(place.project) as engine:
         engine.layers.project()
-        assert [root for _, root, _ in engine.layers.known_workspaces()][0] == place.project
+        assert next(root for _, root, _ in engine.layers.known_workspaces()) == place.project
 
 
 def test_a_copy_takes_no_number_while_its_original_is_there_and_a_move_does(place: Place) -> None:

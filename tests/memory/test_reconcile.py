@@ -22,6 +22,7 @@ from tests.support import (
     everything,
     matches,
     memory_md,
+    run_python,
     state_of,
 )
 
@@ -592,12 +593,125 @@ def test_a_store_of_thousands_is_rebuilt_in_batches(place: Place) -> None:
         assert engine.refresh() == []
 
 
-def test_workspace_json_that_is_broken_is_told_and_left_as_it_is(place: Place) -> None:
+def test_a_broken_workspace_json_costs_the_project_alone_and_is_left_as_it_is(place: Place) -> None:
     with place.open() as engine:
-        engine.store.add(draft("a-fact", scope=Scope.PROJECT))
+        entry = engine.store.add(draft("a-fact", scope=Scope.PROJECT))
+        user = engine.store.add(draft("a-fact"))
     identity = place.project / ".spark-agent" / "workspace.json"
+    good = identity.read_text("utf-8")
     for text in ("{", "[]", json.dumps({"id": "../../etc"})):
         identity.write_text(text, "utf-8")
-        with pytest.raises(Exception, match=r"workspace\.json"):
-            place.open()
+        with place.open() as engine:
+            assert [each.id for each in everything(engine)] == [user.id]
+            with pytest.raises(ValidationFailed):
+                engine.store.add(draft("b-fact", scope=Scope.PROJECT))
         assert identity.read_text("utf-8") == text
+    identity.write_text(good, "utf-8")
+    with place.open() as engine:
+        assert engine.listing.entry(entry.id) == entry
+
+
+def test_memories_copied_to_another_agent_never_stand_in_for_their_originals(place: Place) -> None:
+    with place.open() as engine:
+        entry = engine.store.add(draft("a-fact", "original", scope=Scope.AGENT, agent="main"))
+    shutil.copytree(place.home.memory_agents / "main", place.home.memory_agents / "aaa")
+    for rebuild in (False, True):  # "aaa" is read first
+        if rebuild:
+            place.home.database.unlink()
+        with place.open() as engine:
+            assert [(each.id, each.scope_ref) for each in engine.listing.window(Filter())] == [(entry.id, "main")]
+            [copy] = engine.listing.window(Filter(state=State.QUARANTINED))
+            assert "agent main" in str(copy.file_reason)
+            assert engine.listing.entry(entry.id).scope_ref == "main"
+            # An id that lies in two folders tells nobody which one is meant.
+            with pytest.raises(ValidationFailed):
+                engine.store.edit(entry.id, Changes(description="changed"))
+            assert engine.store.delete([entry.id])[0].outcome == "VALIDATION_FAILED"
+    assert place.path(entry).exists()
+    shutil.rmtree(place.home.memory_agents / "aaa")
+    with place.open() as engine:
+        assert engine.store.edit(entry.id, Changes(description="changed")).version == 2
+        assert complaints(place, engine) == []
+
+
+def test_a_renamed_agent_keeps_its_memories_with_use_and_history(place: Place) -> None:
+    with place.open() as engine:
+        entry = engine.store.add(draft("a-fact", "first", scope=Scope.AGENT, agent="main", entities=("Vite",)))
+        engine.store.edit(entry.id, Changes(description="second"))
+        engine.inject(Request(AgentProfile("main"), session="s"))
+    for name in ("aaa", "zzz"):  # read before and after the folder it left
+        old = next(place.home.memory_agents.iterdir())
+        old.rename(place.home.memory_agents / name)
+        with place.open() as engine:
+            [now] = everything(engine)
+            assert (now.id, now.scope_ref, now.version, now.hit_count) == (entry.id, name, 2, 1)
+            assert state_of(engine, entry.id) == "active"
+            assert len(engine.history.revisions(entry.id)) == 1
+            assert len(engine.history.changes()) == 2
+            assert matches(engine, "second") == [entry.id]
+            assert engine.listing.facets().entities == (("Vite", 1),)
+    with place.open() as engine:
+        assert engine.store.edit(entry.id, Changes(description="third")).version == 3
+        assert complaints(place, engine) == []
+
+
+READ_ONLY_PROJECT = """
+import sys
+from pathlib import Path
+from engine.errors import SparkError
+from engine.memory.listing import Filter
+from engine.memory.model import Changes
+from engine.paths import find_home
+from engine.runtime import open_engine
+with open_engine(find_home(Path(sys.argv[1])), Path(sys.argv[2])) as engine:
+    for entry in sorted(engine.listing.window(Filter(state=None)), key=lambda each: each.id):
+        print(entry.id, entry.description, entry.state(engine.clock.now_ms()))
+    try:
+        engine.store.edit(sys.argv[3], Changes(description="x"))
+    except SparkError as error:
+        print(error.code)
+    print(engine.refresh())
+"""
+
+
+def test_a_checkout_that_may_only_be_read_is_followed_all_the_same(place: Place) -> None:
+    with place.open() as engine:
+        entry = engine.store.add(draft("a-fact", "first", scope=Scope.PROJECT))
+    folder = place.path(entry).parent
+    edit_file(place.path(entry), "first", "second")
+    (folder / "prj_0000cafe.md").write_text("---\ntype: user\nname: b-fact\ndescription: new\n---\n", "utf-8")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    folder.chmod(0o555)
+    done = run_python(READ_ONLY_PROJECT, place.home.root, place.project, entry.id, powerless=True)
+    folder.chmod(0o700)
+    assert done.stdout.splitlines() == [
+        f"{entry.id} second active",
+        "prj_0000cafe new active",
+        "READ_ONLY",
+        "[]",
+    ], done.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_memory_folder_may_be_a_link_to_another_place(place: Place, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles" / "memory"
+    real.mkdir(parents=True)
+    place.home.memory_user.parent.mkdir(parents=True)
+    place.home.memory_user.symlink_to(real)
+    with place.open() as engine:
+        entry = engine.store.add(draft("a-fact"))
+        engine.store.edit(entry.id, Changes(description="changed"))
+        assert (real / entry.file).is_file()
+        assert complaints(place, engine) == []
+    real.rename(real.with_name("unmounted"))
+    with place.open() as engine:
+        assert state_of(engine, entry.id) in ("active", "missing")
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(place: Place) -> None:
+    with place.open() as engine:
+        entry = engine.store.add(draft("a-fact", "first"))
+        for number in range(20):  # same size, within one tick of the file system's clock
+            edit_file(place.path(entry), engine.listing.entry(entry.id).description, f"text{number % 10}")
+            engine.refresh()
+            assert engine.listing.entry(entry.id).description == f"text{number % 10}"

@@ -3,13 +3,14 @@
 import os
 import shutil
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
 import pytest
 
 from engine.clock import ManualClock
-from engine.errors import IoFailed, SparkError, StoreBusy, StoreNewer, StoreReadOnly
+from engine.errors import IoFailed, SparkError, StoreBroken, StoreBusy, StoreNewer, StoreReadOnly
 from engine.memory.injection import Request
 from engine.memory.listing import Filter
 from engine.memory.model import Changes
@@ -183,6 +184,28 @@ def test_a_damaged_database_is_set_aside_and_rebuilt_from_the_files(place: Place
     with place.open() as engine:
         assert len(everything(engine)) == 4
         assert engine.database.opening.set_aside is None
+
+
+@pytest.mark.parametrize("random_bytes", [True, False])
+def test_damage_inside_a_database_is_mended_at_once_or_at_the_next_start(place: Place, random_bytes: bool) -> None:
+    kept = filled(place, entries=25)
+    sound = place.home.database.read_bytes()
+    pages = len(sound) // 4096
+    for page in range(1, pages, max(1, pages // 8)):
+        data = bytearray(sound)
+        data[page * 4096 : (page + 1) * 4096] = os.urandom(4096) if random_bytes else bytes(4096)
+        for path in place.home.root.glob("spark.db*"):
+            path.unlink()
+        place.home.database.write_bytes(data)
+        for _ in range(2):
+            with suppress(StoreBroken), place.open() as engine:
+                engine.search("number")
+                engine.store.delete([engine.store.add(draft("another")).id])
+                complaints(place, engine)  # looks at every page, also at those nothing else has touched
+        with place.open() as engine:
+            assert durable(engine) == kept
+            assert len(matches(engine, "number")) == 20
+            assert complaints(place, engine) == []
 
 
 def test_two_processes_that_meet_a_damaged_database_mend_it_once(place: Place) -> None:

@@ -1,8 +1,8 @@
 """A person at the screens: the real app over a real home, without workers, on a clock moved by hand."""
 
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TypeVar
 
 from textual.events import Paste
@@ -30,12 +30,13 @@ class Desk:
         self.engine = engine
         self.app = app
         self.pilot = pilot
+        self._memory: MemoryScreen | None = None
 
     @property
     def memory(self) -> MemoryScreen:
-        """The Memory screen, also while a sheet lies over it."""
-        found = next(each for each in reversed(self.app.screen_stack) if isinstance(each, MemoryScreen))
-        return found
+        """The Memory screen, also while something else is in front of it."""
+        assert self._memory is not None
+        return self._memory
 
     @property
     def text(self) -> str:
@@ -72,6 +73,14 @@ class Desk:
     async def see(self, *words: str) -> None:
         """Wait until all the words can be read; fails with the screen when they do not come."""
         await self.until(lambda: all(word in self.text for word in words), " ".join(words))
+
+    async def settled(self) -> None:
+        """Wait until the home is shown and no question is out any more."""
+        await self.until(lambda: self.app.engine is not None and self.app.screen.query(KeyBar), "the home")
+        if self._memory is None and isinstance(self.app.screen, MemoryScreen):
+            self._memory = self.app.screen
+        await self.until(lambda: not self.memory.is_asking, "answers")
+        await self.pilot.pause()
 
     async def until(self, holds: Callable[[], object], what: str = "it") -> None:
         """Wait until something holds."""
@@ -122,18 +131,35 @@ class Desk:
         }
 
 
+class Seat(SparkApp):
+    """The app without a terminal: there is none that could be handed to an editor."""
+
+    home_engine: Engine
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Step aside from nothing."""
+        yield
+
+
+def take_seat(place: Place, *, look: str = "spark-dark", read_only: bool = False) -> Seat:
+    """The app over a place, its engine open but not yet shown."""
+    engine = place.open()
+    seat = Seat(lambda: engine, place.home, place.project, look, read_only=read_only, with_workers=False)
+    seat.home_engine = engine
+    return seat
+
+
 @asynccontextmanager
 async def seated(
     place: Place, *, size: tuple[int, int] = (80, 24), read_only: bool = False, look: str = "spark-dark"
 ) -> AsyncIterator[Desk]:
     """The screens open on a place."""
-    engine = place.open()
-    app = SparkApp(lambda: engine, place.home, place.project, look, read_only=read_only, with_workers=False)
+    app = take_seat(place, look=look, read_only=read_only)
     try:
         async with app.run_test(size=size) as pilot:
-            desk = Desk(place, engine, app, pilot)
-            await desk.until(lambda: app.engine is not None and app.screen.query(KeyBar), "the home")
-            await pilot.pause()
+            desk = Desk(place, app.home_engine, app, pilot)
+            await desk.settled()
             yield desk
     finally:
         app.close()

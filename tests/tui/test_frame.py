@@ -42,7 +42,7 @@ async def test_q_leads_back_to_the_memories_and_then_out(place: Place) -> None:
         assert desk.app._exit
 
 
-@pytest.mark.parametrize("key", ["ctrl+p", "colon", "："])
+@pytest.mark.parametrize("key", ["ctrl+p", "colon"])
 async def test_the_palette_runs_an_action_by_its_name(place: Place, key: str) -> None:
     furnish(place, "rule")
     async with seated(place) as desk:

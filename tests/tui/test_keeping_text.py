@@ -83,7 +83,9 @@ async def collide(desk: Desk) -> None:
     desk.engine.store.edit(desk.entry("rule").id, Changes(description="their words", body="their body"))
     await desk.press("enter")
     await desk.sheet(ConflictDialog)
-    await desk.see("It is at version 2 now; you began at version 1", "- description: their words", "+ description: my words")
+    await desk.see(
+        "It is at version 2 now; you began at version 1", "- description: their words", "+ description: my words"
+    )
     assert desk.entry("rule").description == "their words"
 
 
@@ -177,7 +179,7 @@ async def test_what_the_editor_wrote_and_the_store_refused_is_a_draft_of_the_for
         await desk.press("E")
         await desk.see("1 was refused", "e goes on with your text")
         assert desk.entry("rule").version == 1
-        await desk.press("e", "enter")
+        await desk.press("escape", "e", "enter")
         form = await desk.sheet(MemoryForm)
         assert (form.values["name"], form.values["description"]) == ("Not A Slug", "much about rule")
 
@@ -186,7 +188,9 @@ async def test_an_edit_meanwhile_meets_the_editor_with_a_conflict_and_nothing_is
     place: Place, editor: Path
 ) -> None:
     furnish(place, "rule")
-    editor.write_text("sed -i 's/about/mine about/' \"$1\"; touch \"$1.ready\"; while [ ! -e \"$1.go\" ]; do sleep 0.02; done\n")
+    editor.write_text(
+        'sed -i \'s/about/mine about/\' "$1"; touch "$1.ready"; while [ ! -e "$1.go" ]; do sleep 0.02; done\n'
+    )
     async with seated(place) as desk:
         await desk.press("E")
         folder = place.home.root / "drafts"
@@ -203,7 +207,7 @@ async def test_an_edit_meanwhile_meets_the_editor_with_a_conflict_and_nothing_is
 
 async def test_a_buffer_that_cannot_be_read_back_is_kept_and_named(place: Place, editor: Path) -> None:
     furnish(place, "rule")
-    editor.write_text("echo nonsense > \"$1\"\n")
+    editor.write_text('echo nonsense > "$1"\n')
     async with seated(place, size=(160, 24)) as desk:
         await desk.press("E")
         await desk.see("the buffer has no section left", "drafts/editor.md")
@@ -213,7 +217,7 @@ async def test_a_buffer_that_cannot_be_read_back_is_kept_and_named(place: Place,
 
 async def test_an_editor_that_fails_leaves_its_file_and_the_memory_as_they_were(place: Place, editor: Path) -> None:
     furnish(place, "rule")
-    editor.write_text("echo mine >> \"$1\"; exit 3\n")
+    editor.write_text('echo mine >> "$1"; exit 3\n')
     async with seated(place, size=(160, 24)) as desk:
         await desk.press("E")
         await desk.see("ended with 3", "(your text: ")

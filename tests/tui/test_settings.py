@@ -20,7 +20,9 @@ async def test_a_setting_is_explained_with_its_range_and_default(place: Place) -
         screen = desk.app.screen
         assert isinstance(screen, SettingsScreen)
         screen.list.move_to("memory.maxInjectTokens")
-        await desk.see("The most tokens a memory block may have", "a number from 200 - 32000", "4000", "from the next turn")
+        await desk.see(
+            "The most tokens a memory block may have", "a number from 200 - 32000", "4000", "from the next turn"
+        )
 
 
 async def test_a_number_is_changed_in_one_field_and_is_in_the_file(place: Place) -> None:

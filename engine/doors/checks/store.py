@@ -48,7 +48,12 @@ def workspace_row(parts: Parts) -> Iterator[Row]:
     if workspace.id is None:
         yield ok("workspace", title, f"{workspace.root} (no project memory yet)")
         return
-    yield ok("workspace", title, f"{workspace.root}, {workspace.id}: {_COMMITS[commit_choice(workspace)]}")
+    choice = commit_choice(workspace)
+    told = f"{workspace.root}, {workspace.id}: {_COMMITS[choice]}"
+    if choice == "undecided":
+        yield info("workspace", title, told, "spark-tui project commit, or spark-tui project ignore")
+    else:
+        yield ok("workspace", title, told)
 
 
 def switch_row(parts: Parts) -> Iterator[Row]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, on
-from textual.containers import VerticalScroll
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
@@ -21,7 +20,7 @@ from spark_tui.presenters.words import TYPE_ORDER, scope_word, type_word
 from spark_tui.screens.dialogs.conflict import ConflictDialog, Resolution, Versions
 from spark_tui.screens.dialogs.sheet import Sheet
 from spark_tui.text.i18n import _
-from spark_tui.widgets.form_field import AreaField, ChoiceField, FormField, TextField
+from spark_tui.widgets.form_field import AreaField, ChoiceField, FormBody, FormField, TextField
 from spark_tui.widgets.text_input import AreaInput, LineInput
 
 KEEP_AFTER_S = 0.4
@@ -76,7 +75,7 @@ class MemoryForm(Sheet[Entry]):
 
     def body(self) -> Iterable[Widget]:
         """The fields, the long one last."""
-        yield VerticalScroll(*self._fields.values(), id="fields", can_focus=False)
+        yield FormBody(*self._fields.values(), id="fields")
 
     def on_mount(self) -> None:
         """Write at once."""
