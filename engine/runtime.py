@@ -3,8 +3,10 @@
 import logging
 import os
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from engine import logs
 from engine.bus import Bus
@@ -14,39 +16,43 @@ from engine.errors import SparkError, StoreBroken
 from engine.events import MemoryChanged, SettingsChanged
 from engine.identity import Ids
 from engine.memory.adoption import Adoption
-from engine.memory.agent_access import AgentMemory
 from engine.memory.commit import Committer
 from engine.memory.directory import Directory
-from engine.memory.embedding import FILL_BEFORE_SEARCH, Embeddings
-from engine.memory.history import History
-from engine.memory.injection import Injection, Injector, Request
 from engine.memory.layers import Layers
 from engine.memory.listing import Listing
 from engine.memory.model import Layer, MemoryType, Scope
 from engine.memory.reconcile import Reconciler
-from engine.memory.retrieval import Retrieval, SearchResult
-from engine.memory.sensitive import redact
-from engine.memory.store import MemoryStore
 from engine.memory.workspaces import Unbound, UnboundReason, Workspace, WorkspaceBroken, find_workspace
 from engine.paths import Home
-from engine.providers.choice import chosen_embedder
-from engine.providers.protocols import Embedder
-from engine.providers.tokens import TokenCounter
 from engine.storage.database import Database, open_database
 from engine.storage.transaction import FileTransactions
-from engine.workers import Workers
+
+if TYPE_CHECKING:
+    from engine.memory.agent_access import AgentMemory
+    from engine.memory.embedding import Embeddings
+    from engine.memory.history import History
+    from engine.memory.injection import Injection, Injector, Request
+    from engine.memory.retrieval import Retrieval, SearchResult
+    from engine.memory.store import MemoryStore
+    from engine.providers.protocols import Embedder
+    from engine.providers.tokens import TokenCounter
+    from engine.workers import Workers
 
 _log = logging.getLogger(__name__)
 
 
 class Engine:
-    """One open home: ``store`` writes, ``listing`` and ``history`` read, ``search`` finds, ``inject`` builds blocks."""
+    """One open home: ``store`` writes, ``listing`` and ``history`` read, ``search`` finds, ``inject`` builds blocks.
+
+    What a short command may not need is built, and its module imported, when it is first asked for.
+    """
 
     def __init__(self, home: Home, workspace: Workspace | Unbound, settings: Settings, clock: Clock, ids: Ids) -> None:
         self.home = home
         self.settings = settings
         self._settings_seen = settings.generation
         self.clock = clock
+        self._ids = ids
         self.bus = Bus()
         self.database: Database = open_database(home.database, clock)
         self.layers = Layers(home, self.database, workspace, clock, ids)
@@ -55,27 +61,77 @@ class Engine:
             self.database, home.run / "store.lock", clock, "memory", self.layers.folder_of,
             lambda connection, finished: self.reconciler.finish(connection, finished, self.layers.person()),
         )  # fmt: skip
-        committer = Committer(self.transactions, self.directory, clock, self.bus)
-        adoption = Adoption(self.database, committer, clock, ids, self.memory_settings)
-        self.reconciler = Reconciler(self.database, self.transactions, committer, adoption, self.directory, clock)
-        self.store = MemoryStore(
-            self.database, self.transactions, committer, self.reconciler, self.layers, clock, ids, self.memory_settings
-        )
-        self.history = History(self.database, self.transactions, committer, self.store, self.layers, clock)
+        self._committer = Committer(self.transactions, self.directory, clock, self.bus)
+        adoption = Adoption(self.database, self._committer, clock, ids, self.memory_settings)
+        self.reconciler = Reconciler(self.database, self.transactions, self._committer, adoption, self.directory, clock)
         self.listing = Listing(self.database, self.layers, clock)
-        self.tokens = TokenCounter()
-        self.embeddings = Embeddings(self.database, self._embedder, clock, self.bus)
-        self.retrieval = Retrieval(self.database, self.embeddings, clock, self.bus)
-        self.injector = Injector(self.database, self.retrieval, self.layers, self.tokens, clock, self.memory_settings)
-        self.agent_memory = AgentMemory(self.database, self.retrieval, self.layers, clock, self.memory_settings)
-        self.workers = Workers(self.database, self.bus, self.layers, self.directory, self.embeddings, self.refresh)
+
+    @cached_property
+    def store(self) -> "MemoryStore":
+        """Adds, edits, archives and deletes."""
+        from engine.memory.store import MemoryStore
+
+        return MemoryStore(
+            self.database, self.transactions, self._committer, self.reconciler, self.layers, self.clock, self._ids,
+            self.memory_settings,
+        )  # fmt: skip
+
+    @cached_property
+    def history(self) -> "History":
+        """Revisions, the feed of changes, undo, restore."""
+        from engine.memory.history import History
+
+        return History(self.database, self.transactions, self._committer, self.store, self.layers, self.clock)
+
+    @cached_property
+    def tokens(self) -> "TokenCounter":
+        """Counts tokens; the first count loads the vocabulary."""
+        from engine.providers.tokens import TokenCounter
+
+        return TokenCounter()
+
+    @cached_property
+    def embeddings(self) -> "Embeddings":
+        """Keeps the vectors true; loads no model before it is needed."""
+        from engine.memory.embedding import Embeddings
+
+        return Embeddings(self.database, self._embedder, self.clock, self.bus)
+
+    @cached_property
+    def retrieval(self) -> "Retrieval":
+        """The one query layer."""
+        from engine.memory.retrieval import Retrieval
+
+        return Retrieval(self.database, self.embeddings, self.clock, self.bus)
+
+    @cached_property
+    def injector(self) -> "Injector":
+        """Builds memory blocks."""
+        from engine.memory.injection import Injector
+
+        return Injector(self.database, self.retrieval, self.layers, self.tokens, self.clock, self.memory_settings)
+
+    @cached_property
+    def agent_memory(self) -> "AgentMemory":
+        """What agents may do: search and recall within their session's scopes."""
+        from engine.memory.agent_access import AgentMemory
+
+        return AgentMemory(self.database, self.retrieval, self.layers, self.clock, self.memory_settings)
+
+    @cached_property
+    def workers(self) -> "Workers":
+        """The background threads; not started."""
+        from engine.workers import Workers
+
+        return Workers(self.database, self.bus, self.layers, self.directory, self.embeddings, self.refresh)
 
     def memory_settings(self) -> MemorySettings:
         """The memory settings as they are in the file now."""
         self.settings.reload_if_changed()
         if self.settings.generation != self._settings_seen:
             self._settings_seen = self.settings.generation
-            self.embeddings.reload()
+            if "embeddings" in vars(self):
+                self.embeddings.reload()
             self.bus.announce(SettingsChanged())
         return self.settings.memory
 
@@ -90,14 +146,16 @@ class Engine:
         type: MemoryType | None = None,
         agent: str | None = None,
         limit: int = 8,
-    ) -> SearchResult:
+    ) -> "SearchResult":
         """A person's search over this workspace; up to 256 missing vectors are made first when no worker does."""
+        from engine.memory.embedding import FILL_BEFORE_SEARCH
+
         if not self.workers.running:
             self.fill_vectors(FILL_BEFORE_SEARCH)
         layers = self.layers.narrowed(self.layers.person(), scope, agent)
         return self.retrieval.search(query, layers, self.memory_settings(), type, limit)
 
-    def inject(self, request: Request) -> Injection:
+    def inject(self, request: "Request") -> "Injection":
         """The memory block of one agent's turn."""
         return self.injector.assemble(request)
 
@@ -117,8 +175,10 @@ class Engine:
 
     def close(self) -> None:
         """Stop the workers, give models back, close the database."""
-        self.workers.stop()
-        self.embeddings.release()
+        if "workers" in vars(self):
+            self.workers.stop()
+        if "embeddings" in vars(self):
+            self.embeddings.release()
         self.database.close()
 
     def __enter__(self) -> "Engine":
@@ -129,7 +189,9 @@ class Engine:
     ) -> None:
         self.close()
 
-    def _embedder(self) -> Embedder | None:
+    def _embedder(self) -> "Embedder | None":
+        from engine.providers.choice import chosen_embedder
+
         return chosen_embedder(self.settings)
 
 
@@ -147,7 +209,7 @@ def open_engine(
     Workers are not started: call ``engine.workers.start()`` where a loop runs long enough to want them.
     """
     settings = Settings.load(home.config)
-    logs.setup(home.log, str(settings.get("log.level")), redact)
+    logs.setup(home.log, str(settings.get("log.level")), _redacted)
     workspace, clock, ids = workspace_of(folder, home, settings), clock or SystemClock(), ids or Ids()
     try:
         return _opened(Engine(home, workspace, settings, clock, ids), refresh)
@@ -172,3 +234,10 @@ def workspace_of(folder: Path, home: Home, settings: Settings) -> Workspace | Un
     except WorkspaceBroken as error:
         _log.warning("project not bound: %s", error.message)
         return Unbound(UnboundReason.BROKEN, folder)
+
+
+def _redacted(line: str) -> str:
+    """A suspect log line without what is secret in it; the patterns load with the first such line."""
+    from engine.memory.sensitive import redact
+
+    return redact(line)

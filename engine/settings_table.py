@@ -79,11 +79,22 @@ def _number(word: str) -> float | str:
     return value if math.isfinite(value) else word
 
 
-_SWITCH: Final = {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}
+_SWITCH: Final = {
+    "true": True,
+    "on": True,
+    "yes": True,
+    "1": True,
+    "false": False,
+    "off": False,
+    "no": False,
+    "0": False,
+}
 _QUOTAS: Final = {"user": 100, "project": 200, "agent": 50}
 TABLE: Final = (
     Setting("memory.enabled", Kind.SWITCH, True, "Master switch: off stops injection, writing and consolidation."),
-    Setting("memory.extractionProviderId", Kind.TEXT, "", "Provider that extracts memories; empty: the turn's own model."),
+    Setting(
+        "memory.extractionProviderId", Kind.TEXT, "", "Provider that extracts memories; empty: the turn's own model."
+    ),
     Setting("memory.extractionModel", Kind.TEXT, "", "Model that extracts memories; empty: the turn's own model."),
     Setting(
         "memory.embeddingProviderId",
@@ -92,7 +103,9 @@ TABLE: Final = (
         "Search by meaning: local (embedded model), none (words only) or an OpenAI-compatible provider.",
     ),
     Setting("memory.embeddingModel", Kind.TEXT, "", "Model of the embedding provider; the embedded one needs none."),
-    Setting("memory.consolidationEnabled", Kind.SWITCH, True, "Merge duplicates and propose general rules now and then."),
+    Setting(
+        "memory.consolidationEnabled", Kind.SWITCH, True, "Merge duplicates and propose general rules now and then."
+    ),
     Setting("memory.consolidationThreshold", Kind.WHOLE, 30, "Active entries a layer needs to be consolidated.", low=2),
     Setting("memory.consolidationIntervalDays", Kind.NUMBER, 7.0, "Days between consolidations of a layer.", low=0.001),
     Setting("memory.maxInjectTokens", Kind.WHOLE, 4000, "Most tokens a memory block may have.", low=200, high=32_000),
@@ -106,7 +119,14 @@ TABLE: Final = (
         high=1,
     ),
     *(
-        Setting(f"memory.quota.{scope}", Kind.WHOLE, _QUOTAS[scope], f"Most active entries of one {scope} layer.", 1, 100_000)
+        Setting(
+            f"memory.quota.{scope}",
+            Kind.WHOLE,
+            _QUOTAS[scope],
+            f"Most active entries of one {scope} layer.",
+            1,
+            100_000,
+        )
         for scope in SCOPES
     ),
     Setting(
@@ -128,9 +148,12 @@ TABLE: Final = (
     Setting("ui.language", Kind.CHOICE, "auto", "Language of screens and messages.", choices=("auto", "en", "zh")),
     Setting("ui.theme", Kind.TEXT, "spark-dark", "Colours of the screens; NO_COLOR always wins."),
     Setting(
-        "ui.glyphs", Kind.CHOICE, "unicode", "Marks and lines the terminal's font can draw.",
+        "ui.glyphs",
+        Kind.CHOICE,
+        "unicode",
+        "Marks and lines the terminal's font can draw.",
         choices=("unicode", "blocks", "ascii"),
-    ),  # fmt: skip
+    ),
     Setting("ui.mouse", Kind.CHOICE, "auto", "Mouse; auto: off over SSH.", choices=("auto", "on", "off")),
     Setting("hooks.autostart", Kind.SWITCH, True, "A hook may start the background engine when none runs."),
     Setting("log.level", Kind.CHOICE, "info", "debug may write memory texts to the log.", choices=("info", "debug")),

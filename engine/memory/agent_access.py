@@ -10,7 +10,6 @@ from engine.config import MemorySettings
 from engine.errors import NotFound, SparkError, ValidationFailed
 from engine.memory import rows
 from engine.memory.block import line_of, plain
-from engine.memory.injection import count_hits
 from engine.memory.layers import Layers
 from engine.memory.model import Entry, MemoryType, State
 from engine.memory.retrieval import Retrieval, SearchResult, SearchStatus
@@ -112,7 +111,7 @@ class AgentMemory:
             return
         try:
             with self._database.write(durable=False) as connection:
-                count_hits(connection, None, [row.rid], self._clock.now_ms())
+                rows.count_hits(connection, None, [row.rid], self._clock.now_ms())
         except SparkError as error:
             _log.warning("recall not counted: %s", error.code)
 

@@ -6,10 +6,10 @@ The same memories give the same bytes: no times, scores or hit counts take part 
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 import apsw
 
@@ -17,7 +17,7 @@ from engine.clock import Clock
 from engine.config import MemorySettings
 from engine.errors import SparkError
 from engine.memory import rows
-from engine.memory.block import PRIORITY, block_text, by_priority, line_of, sections
+from engine.memory.block import PRIORITY, block_text, line_of, sections
 from engine.memory.layers import Layers
 from engine.memory.model import Layer, MemoryType
 from engine.memory.retrieval import DEPTH, Retrieval
@@ -90,6 +90,16 @@ class Request:
     count_hits: bool = True
 
 
+class _Candidate(NamedTuple):
+    """As much of an entry as choosing needs; whole entries are only read for what was chosen."""
+
+    rid: int
+    layer: str
+    id: str
+    type: MemoryType
+    updated_at: int
+
+
 class Injector:
     """Builds blocks for sessions of this workspace."""
 
@@ -125,7 +135,7 @@ class Injector:
         kept = {row.rid for row in block.rows}
         dropped = [Dropped(row.entry.id, DropReason.BUDGET) for row in chosen if row.rid not in kept]
         ids = {row.rid for row in chosen}
-        dropped += [Dropped(row.entry.id, DropReason.RELEVANCE) for row in active if row.rid not in ids]
+        dropped += [Dropped(each.id, DropReason.RELEVANCE) for each in active if each.rid not in ids]
         dropped += [Dropped(id_, DropReason.EXPIRED) for id_ in expired]
         if request.count_hits and request.as_of_ms is None:
             self._count_hits(request.session, sorted(kept), now)
@@ -135,7 +145,7 @@ class Injector:
         self,
         request: Request,
         layers: Sequence[Layer],
-        active: Sequence[Row],
+        active: Sequence[_Candidate],
         counts: tuple[int, ...],
         settings: MemorySettings,
         now: int,
@@ -144,28 +154,38 @@ class Injector:
         frame = _frame(request, layers, counts, settings)
         frozen = self._frozen(request.session, frame, now) if request.session else None
         if frozen is not None:
-            by_rid = {row.rid: row for row in active}
-            return [by_rid[rid] for rid in frozen if rid in by_rid]
-        feedback = [row for row in active if row.entry.type is MemoryType.FEEDBACK]
-        others = [row for row in active if row.entry.type is not MemoryType.FEEDBACK]
+            there = {each.rid for each in active}
+            return self._rows([rid for rid in frozen if rid in there])
+        feedback = [each for each in active if each.type is MemoryType.FEEDBACK]
+        others = [each for each in active if each.type is not MemoryType.FEEDBACK]
         relevant = self._relevant(request, layers, others, settings)
-        chosen = sorted(feedback, key=_newest_first) + sorted(relevant, key=lambda row: PRIORITY[row.entry.type])
+        ordered = sorted(feedback, key=_newest_first) + sorted(relevant, key=lambda each: PRIORITY[each.type])
+        chosen = self._rows([each.rid for each in ordered])
         if request.session and request.as_of_ms is None:
             self._freeze(request.session, frame, chosen)
         return chosen
 
     def _relevant(
-        self, request: Request, layers: Sequence[Layer], others: Sequence[Row], settings: MemorySettings
-    ) -> list[Row]:
+        self, request: Request, layers: Sequence[Layer], others: Sequence[_Candidate], settings: MemorySettings
+    ) -> list[_Candidate]:
         """The entries a hybrid search for agent, workspace and prompt brings up, best first.
 
         Fewer than 20 are topped up by type and age, so that a small store is injected whole; no search: all of them.
         """
-        by_place = {(row.layer, row.entry.id): row for row in others}
+        by_place = {(each.layer, each.id): each for each in others}
         result = self._retrieval.search(self._query(request), layers, settings, limit=2 * DEPTH, selecting=True)
         found = [by_place[key] for hit in result.hits if (key := (hit.layer, hit.entry.id)) in by_place]
-        rest = [row for row in sorted(others, key=by_priority) if row not in found] if len(found) < SELECTED_MIN else []
+        if len(found) >= SELECTED_MIN:
+            return found
+        known = {each.rid for each in found}
+        rest = [each for each in sorted(others, key=_first_by_type) if each.rid not in known]
         return found + (rest[: SELECTED_MIN - len(found)] if found else rest)
+
+    def _rows(self, rids: Sequence[int]) -> list[Row]:
+        """The entries behind these numbers, in their order; one deleted a moment ago is left out."""
+        with self._database.read() as connection:
+            found = rows.by_rids(connection, rids)
+        return [found[rid] for rid in rids if rid in found]
 
     def _query(self, request: Request) -> str:
         project = self._layers.project()
@@ -210,7 +230,7 @@ class Injector:
 
     def _count_hits(self, session: str | None, rids: Sequence[int], now: int) -> None:
         if rids:
-            self._write(lambda connection: count_hits(connection, session, rids, now))
+            self._write(lambda connection: rows.count_hits(connection, session, rids, now))
 
     def _write(self, action: Callable[[apsw.Connection], object]) -> None:
         """Bookkeeping that must never cost a turn its block."""
@@ -231,34 +251,24 @@ class _Block:
     lines: tuple[tuple[str, int], ...]
 
 
-def count_hits(connection: apsw.Connection, session: str | None, rids: Iterable[int], now: int) -> None:
-    """One hit for each entry, once for each session; neither version nor ``updated_at`` moves."""
-    for rid in rids:
-        if session is not None:
-            connection.execute("INSERT OR IGNORE INTO memory_injection_hit VALUES (?, ?)", (session, rid))
-            if not connection.changes():
-                continue
-        connection.execute(
-            "UPDATE memory_entry SET hit_count = hit_count + 1, last_hit_at = ? WHERE rid = ?", (now, rid)
-        )
-
-
-def _active(connection: apsw.Connection, layers: Sequence[Layer], now: int) -> list[Row]:
-    return _rows(connection, layers, f"{ACTIVE} AND valid_from <= :now", now)
+def _active(connection: apsw.Connection, layers: Sequence[Layer], now: int) -> list[_Candidate]:
+    found = _columns(connection, layers, "rid, layer, id, type, updated_at", f"{ACTIVE} AND valid_from <= :now", now)
+    return [_Candidate(rid, layer, id_, MemoryType(type_), updated) for rid, layer, id_, type_, updated in found]
 
 
 def _expired(connection: apsw.Connection, layers: Sequence[Layer], now: int) -> list[str]:
     condition = "archived = 0 AND file_state IS NULL AND invalid_at IS NULL AND valid_until <= :now"
-    return [row.entry.id for row in _rows(connection, layers, condition, now)]
+    return [id_ for (id_,) in _columns(connection, layers, "id", condition, now)]
 
 
-def _rows(connection: apsw.Connection, layers: Sequence[Layer], condition: str, now: int) -> list[Row]:
+def _columns(
+    connection: apsw.Connection, layers: Sequence[Layer], columns: str, condition: str, now: int
+) -> apsw.Cursor:
     sql = (
-        f"SELECT {rows.COLUMNS} FROM memory_entry WHERE layer IN (SELECT value FROM json_each(:layers))"
+        f"SELECT {columns} FROM memory_entry WHERE layer IN (SELECT value FROM json_each(:layers))"
         f" AND {condition} ORDER BY updated_at DESC, id"
     )
-    values = {"layers": json.dumps([layer.key for layer in layers]), "now": now}
-    return [rows.row_of(found) for found in connection.execute(sql, values)]
+    return connection.execute(sql, {"layers": json.dumps([layer.key for layer in layers]), "now": now})
 
 
 def _frame(request: Request, layers: Sequence[Layer], counts: tuple[int, ...], settings: MemorySettings) -> str:
@@ -269,8 +279,13 @@ def _frame(request: Request, layers: Sequence[Layer], counts: tuple[int, ...], s
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _newest_first(row: Row) -> tuple[int, str]:
-    return -row.entry.updated_at, row.entry.id
+def _newest_first(each: _Candidate) -> tuple[int, str]:
+    return -each.updated_at, each.id
+
+
+def _first_by_type(each: _Candidate) -> tuple[int, int, str]:
+    """The order of the block itself."""
+    return PRIORITY[each.type], *_newest_first(each)
 
 
 def _result(block: _Block, dropped: Sequence[Dropped], some_expired: bool) -> Injection:

@@ -33,6 +33,8 @@ WEIGHTS: Final = (4.0, 2.0, 1.0)
 COVERAGE_FLOOR: Final = 0.15
 # How much of a body is read for that, in characters: the check must not cost more than the search.
 COVERAGE_BODY: Final = 4_000
+# Entries read at a time to find the related ones: an entity of many memories must not make a search slow.
+NEIGHBOURS: Final = 16
 _log = logging.getLogger(__name__)
 
 
@@ -215,16 +217,21 @@ class Retrieval:
         if not top:
             return ()
         shown = {(hit.layer, hit.entry.id) for hit in hits}
-        neighbours = rows.by_rids(connection, candidates := sharing(connection, top))
-        now = self._clock.now_ms()
-        active = [
-            neighbours[rid].entry
-            for rid in candidates
-            if neighbours[rid].layer in keys
-            and neighbours[rid].entry.state(now) == "active"
-            and (neighbours[rid].layer, neighbours[rid].entry.id) not in shown
-        ]
-        return tuple(active[:RELATED_MAX])
+        now, candidates = self._clock.now_ms(), sharing(connection, top)
+        related: list[Entry] = []
+        for start in range(0, len(candidates), NEIGHBOURS):
+            batch = candidates[start : start + NEIGHBOURS]
+            neighbours = rows.by_rids(connection, batch)
+            related += [
+                neighbours[rid].entry
+                for rid in batch
+                if neighbours[rid].layer in keys
+                and neighbours[rid].entry.state(now) == "active"
+                and (neighbours[rid].layer, neighbours[rid].entry.id) not in shown
+            ]
+            if len(related) >= RELATED_MAX:
+                break
+        return tuple(related[:RELATED_MAX])
 
     def _tell(self, found: _Lists, vector_reason: str | None) -> None:
         """One log line and one fact whenever a channel goes away or comes back."""

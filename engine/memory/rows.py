@@ -75,13 +75,17 @@ def row_of(values: tuple[Any, ...]) -> Row:
         version=int(version),
         valid_until=None if until is None else Validity(date.fromisoformat(until_day), until_zone, int(until)),
         invalid_at=invalid_at, superseded_by=superseded_by, archived=bool(archived),
-        entities=tuple(json.loads(str(entity_json))), links=tuple(json.loads(str(link_json))),
+        entities=_texts(entity_json), links=_texts(link_json),
         source_session_id=session, source_turn_id=turn, extraction_model=model, evidence=evidence,
         evidence_status=EvidenceStatus(evidence_status) if evidence_status else None,
         hit_count=int(hits), last_hit_at=last_hit,
         file_state=State(file_state) if file_state else None, file_reason=file_reason,
     )  # fmt: skip
     return Row(int(rid), str(layer), entry)
+
+
+def _texts(listed: str) -> tuple[str, ...]:
+    return () if listed == "[]" else tuple(json.loads(listed))  # hundreds of rows are read for every block
 
 
 def find(connection: apsw.Connection, layers: Iterable[str], entry_id: str) -> Row | None:
@@ -249,6 +253,18 @@ def set_signature(connection: apsw.Connection, rid: int, found: Signature) -> No
     connection.execute(
         "UPDATE memory_entry SET file_mtime_ns = ?, file_size = ? WHERE rid = ?", (found.mtime_ns, found.size, rid)
     )
+
+
+def count_hits(connection: apsw.Connection, session: str | None, rids: Iterable[int], now: int) -> None:
+    """One hit for each entry, once for each session; neither version nor ``updated_at`` moves."""
+    for rid in rids:
+        if session is not None:
+            connection.execute("INSERT OR IGNORE INTO memory_injection_hit VALUES (?, ?)", (session, rid))
+            if not connection.changes():
+                continue
+        connection.execute(
+            "UPDATE memory_entry SET hit_count = hit_count + 1, last_hit_at = ? WHERE rid = ?", (now, rid)
+        )
 
 
 def bump(connection: apsw.Connection, layer: str) -> None:

@@ -1,5 +1,6 @@
 """Opens one apsw connection the way the whole program wants it, and turns SQLite's errors into ours."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,6 @@ from engine.storage.vector_extension import load_extension
 
 BUSY_TIMEOUT_MS: Final = 5_000
 PRAGMAS: Final = (
-    "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA secure_delete = ON",
     "PRAGMA foreign_keys = ON",
@@ -28,13 +28,28 @@ def connect(path: Path, *, read_only: bool = False) -> apsw.Connection:
         connection = apsw.Connection(str(path), flags=flags)
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-            for pragma in PRAGMAS[1:] if read_only else PRAGMAS:
+            if not read_only:
+                _write_ahead(connection)
+            for pragma in PRAGMAS:
                 list(connection.execute(pragma))  # an unread pragma may never run
             load_extension(connection)
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+def _write_ahead(connection: apsw.Connection) -> None:
+    """Turn the log on. SQLite itself does not wait here when others do the same to a fresh file at the same moment."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            list(connection.execute("PRAGMA journal_mode = WAL"))
+            return
+        except apsw.BusyError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.01)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The rows of a diagnosis in the person's words: a mark and a word for how each thing stands, never a colour alone."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from spark_tui.text.glyphs import glyphs
@@ -13,7 +14,8 @@ _TITLES = {
     "version": N_("Versions"),
     "settings": N_("Settings"),
     "locale": N_("Locale"),
-    "colours": N_("Colours"),
+    "colour": N_("Colours"),
+    "home": N_("Home"),
     "person": N_("Who is asking"),
     "log": N_("Log"),
     "database": N_("Database"),
@@ -29,7 +31,10 @@ _TITLES = {
     "embedding": N_("Search by meaning"),
     "tokens": N_("Token counts"),
     "injection": N_("Last injection"),
+    "quarantined": N_("Quarantined files"),
+    "missing": N_("Missing files"),
 }
+_ORDER = ("fail", "warn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,14 @@ def finding_mark(finding: Finding) -> tuple[str, str]:
 
 def finding_title(finding: Finding) -> str:
     """What was looked at."""
+    if finding.id.startswith("layer:"):
+        return _("Layer {name}").format(name=one_line(finding.title.removeprefix("Layer ")))
     return _(_TITLES[finding.id]) if finding.id in _TITLES else one_line(finding.title)
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """What is broken, then what is limited, then the rest, each in the order it was looked at."""
+    return sorted(findings, key=lambda each: _ORDER.index(each.state) if each.state in _ORDER else len(_ORDER))
 
 
 def finding_lines(finding: Finding) -> list[Block]:

@@ -128,7 +128,7 @@ def _source(entry: Entry) -> str:
     words = [source_word(entry.source)]
     if entry.extraction_model:
         words.append(entry.extraction_model)
-    if entry.author_role.value != "manual_user" or entry.source.value != "manual":
+    if entry.author_role.value.removesuffix("_user") != entry.source.value:
         words.append(_("this version by {author}").format(author=author_word(entry.author_role)))
     if entry.source_session_id:
         words.append(_("session {id}").format(id=entry.source_session_id))

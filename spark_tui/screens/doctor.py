@@ -1,6 +1,5 @@
 """The Doctor screen: what works, what does not and what mends it, looked at anew each time it is opened; mends nothing itself."""
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import ClassVar
 
@@ -10,7 +9,7 @@ from textual.screen import Screen
 
 from engine.errors import SparkError
 from spark_tui import actions
-from spark_tui.presenters.doctor_lines import Finding, finding_lines, finding_mark, finding_title, summary
+from spark_tui.presenters.doctor_lines import Finding, finding_lines, finding_mark, finding_title, summary, worst_first
 from spark_tui.presenters.problems import problem
 from spark_tui.screens.dialogs.text_view import TextViewDialog
 from spark_tui.screens.host import engine_of, host_of
@@ -80,7 +79,7 @@ class DoctorScreen(ActionKeys, Screen[None]):
 
     def _show(self, _question: object, findings: list[Finding]) -> None:
         self._findings = {each.id: each for each in findings}
-        self.list.set_source(ListSource([_row(each) for each in findings]))
+        self.list.set_source(ListSource([_row(each) for each in worst_first(findings)]))
         words, style = summary(findings)
         self.top_line.show([Word(_("doctor"), "strong", 100)], [Word(words, style, 90)])
         self._peek()
