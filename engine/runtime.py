@@ -238,6 +238,6 @@ def workspace_of(folder: Path, home: Home, settings: Settings) -> Workspace | Un
 
 def _redacted(line: str) -> str:
     """A suspect log line without what is secret in it; the patterns load with the first such line."""
-    from engine.memory.sensitive import redact
+    from engine.memory.sensitive.scan import redact
 
     return redact(line)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine import logs
-from engine.memory.sensitive import redact
+from engine.memory.sensitive.scan import redact
 
 HERE = Path(__file__).parents[1]
 PHONE, CARD = "13800138000", "4111 1111 1111 1111"

@@ -9,14 +9,14 @@ from engine.memory.audit import Auditor
 from engine.memory.commit import Committer
 from engine.memory.directory import Directory
 from engine.memory.embedding import Embeddings
-from engine.memory.import_verdicts import Judge
-from engine.memory.importing import Importer
 from engine.memory.layers import Layers
 from engine.memory.listing import Listing
 from engine.memory.reconcile import Reconciler
 from engine.memory.reindexing import Reindexer
 from engine.memory.store import MemoryStore
-from engine.memory.transfer import Exporter
+from engine.memory.transfer.exporting import Exporter
+from engine.memory.transfer.importing import Importer
+from engine.memory.transfer.verdicts import Judge
 from engine.paths import Home
 from engine.providers.tokens import TokenCounter
 from engine.storage.database import Database
@@ -26,19 +26,70 @@ from engine.storage.transaction import FileTransactions
 class Parts(Protocol):
     """An open engine as the doors see it."""
 
-    home: Home
-    settings: Settings
-    clock: Clock
-    bus: Bus
-    database: Database
-    layers: Layers
-    directory: Directory
-    transactions: FileTransactions
-    reconciler: Reconciler
-    store: MemoryStore
-    listing: Listing
-    tokens: TokenCounter
-    embeddings: Embeddings
+    @property
+    def home(self) -> Home:
+        """Where it lives."""
+        ...
+
+    @property
+    def settings(self) -> Settings:
+        """The settings file."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """Time."""
+        ...
+
+    @property
+    def bus(self) -> Bus:
+        """Facts."""
+        ...
+
+    @property
+    def database(self) -> Database:
+        """Rows."""
+        ...
+
+    @property
+    def layers(self) -> Layers:
+        """Which layers exist."""
+        ...
+
+    @property
+    def directory(self) -> Directory:
+        """MEMORY.md."""
+        ...
+
+    @property
+    def transactions(self) -> FileTransactions:
+        """Files and rows together."""
+        ...
+
+    @property
+    def reconciler(self) -> Reconciler:
+        """Files against rows."""
+        ...
+
+    @property
+    def store(self) -> MemoryStore:
+        """The writing verbs."""
+        ...
+
+    @property
+    def listing(self) -> Listing:
+        """Lists and details."""
+        ...
+
+    @property
+    def tokens(self) -> TokenCounter:
+        """Token counts."""
+        ...
+
+    @property
+    def embeddings(self) -> Embeddings:
+        """Vectors."""
+        ...
 
     def memory_settings(self) -> MemorySettings:
         """The memory settings as they are in the file now."""

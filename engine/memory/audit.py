@@ -15,7 +15,7 @@ from engine.memory.audit_words import template_text, transient_words
 from engine.memory.layers import Layers
 from engine.memory.model import Entry, Layer, State
 from engine.memory.rows import VECTORS, Row
-from engine.memory.sensitive import find_sensitive
+from engine.memory.sensitive.scan import find_sensitive
 from engine.storage import fulltext
 from engine.storage.database import Database
 from engine.vector import Vector

@@ -7,7 +7,7 @@ from enum import StrEnum
 import apsw
 
 from engine.memory.model import Scope
-from engine.memory.sensitive import redact
+from engine.memory.sensitive.scan import redact
 from engine.storage.database import Database
 
 NAME_MAX = 80

@@ -5,11 +5,11 @@ from pathlib import Path
 import click
 
 from engine.doors.parts import exporter, importer
-from engine.memory.import_sources import read_sources
-from engine.memory.import_verdicts import Outcome, Wish
-from engine.memory.importing import Imported
 from engine.memory.model import Scope
-from engine.memory.transfer import Exported, ExportOutcome
+from engine.memory.transfer.exporting import Exported, ExportOutcome
+from engine.memory.transfer.importing import Imported
+from engine.memory.transfer.sources import read_sources
+from engine.memory.transfer.verdicts import Outcome, Wish
 from spark_tui.cli.exits import Exit
 from spark_tui.cli.invocation import Invocation
 from spark_tui.cli.parser import Text, Verb, words

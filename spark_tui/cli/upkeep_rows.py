@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from engine.memory.audit import Finding, FindingKind
 from engine.memory.gate_log import Drop
-from engine.memory.import_verdicts import Outcome
-from engine.memory.importing import Imported
-from engine.memory.transfer import Exported
+from engine.memory.transfer.exporting import Exported
+from engine.memory.transfer.importing import Imported
+from engine.memory.transfer.verdicts import Outcome
 from spark_tui.presenters.tables import laid_out
 from spark_tui.presenters.words import scope_word
 from spark_tui.text.dates import age

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from engine.clock import iso
 from engine.memory.audit import Finding
 from engine.memory.gate_log import Drop
-from engine.memory.importing import Imported
-from engine.memory.transfer import Exported
+from engine.memory.transfer.exporting import Exported
+from engine.memory.transfer.importing import Imported
 from spark_tui.presenters.json_shapes import Json
 
 

@@ -24,7 +24,6 @@ from spark_tui.widgets.top_line import TopLine, Word
 from spark_tui.widgets.window_list import WindowList
 
 
-
 class DoctorScreen(ActionKeys, Screen[None]):
     """Area 8."""
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ValidationFailed
-from engine.memory.import_sources import Item, Kind, read_sources, shortened
 from engine.memory.model import DESCRIPTION_MAX, MemoryType, checked_description, slug
+from engine.memory.transfer.sources import Item, Kind, read_sources, shortened
 
 
 def one(tmp_path: Path, text: str, name: str = "note.md") -> Item:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.memory.sensitive import find_sensitive, findings, redact
+from engine.memory.sensitive.scan import find_sensitive, findings, redact
 
 SET = Path(__file__).parents[1] / "evals" / "sensitive.jsonl"
 ALPHABETS = {

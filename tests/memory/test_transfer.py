@@ -8,11 +8,11 @@ import pytest
 from engine.doors.parts import exporter, importer
 from engine.errors import ValidationFailed
 from engine.memory.gate_log import Gate, GateLog
-from engine.memory.import_sources import Kind, read_sources
-from engine.memory.import_verdicts import Outcome, Wish
-from engine.memory.importing import Imported
 from engine.memory.model import Scope, Source, State
-from engine.memory.transfer import INDEX_FILE, ExportOutcome
+from engine.memory.transfer.exporting import INDEX_FILE, ExportOutcome
+from engine.memory.transfer.importing import Imported
+from engine.memory.transfer.sources import Kind, read_sources
+from engine.memory.transfer.verdicts import Outcome, Wish
 from engine.runtime import Engine
 from tests.support import Place, complaints, draft, durable, everything
 

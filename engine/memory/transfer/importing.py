@@ -11,12 +11,12 @@ from engine.memory.adoption import give_way
 from engine.memory.commit import Committer, Pending, rendered
 from engine.memory.document import fields_of
 from engine.memory.gate_log import Drop, Gate
-from engine.memory.import_sources import Item, Kind
-from engine.memory.import_verdicts import Judge, Outcome, Place, Verdict, Wish
 from engine.memory.layers import Layers
 from engine.memory.model import AuthorRole, Draft, Entry, Layer, Scope, Source
 from engine.memory.reconcile import Reconciler
 from engine.memory.store import MemoryStore
+from engine.memory.transfer.sources import Item, Kind
+from engine.memory.transfer.verdicts import Judge, Outcome, Place, Verdict, Wish
 from engine.storage import files, frontmatter
 from engine.storage.database import Database
 from engine.storage.transaction import FileTransactions

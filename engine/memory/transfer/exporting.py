@@ -10,10 +10,10 @@ from typing import Final
 
 from engine.clock import Clock
 from engine.errors import SparkError, ValidationFailed
-from engine.memory.import_sources import INDEX_FILE, INDEX_MARK
 from engine.memory.layers import Layers
 from engine.memory.listing import Filter, Listing, Order
 from engine.memory.model import Entry, Layer, Scope, State
+from engine.memory.transfer.sources import INDEX_FILE, INDEX_MARK
 from engine.storage import files
 
 MANIFEST: Final = ".spark-export.json"

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from engine.memory.sensitive_words import Shape, classes, digits, has_digit_and_letter, has_mark, is_uuid, shape
+from engine.memory.sensitive.words import Shape, classes, digits, has_digit_and_letter, has_mark, is_uuid, shape
 
 _NOT_A_VALUE = (Shape.PLACEHOLDER, Shape.CODE, Shape.TECHNICAL)
 _TOKEN = re.compile(r"[A-Za-z0-9+/=_.~\-]+")

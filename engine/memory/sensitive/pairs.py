@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from engine.memory.sensitive_verdicts import Link, Pair, is_joined_password, is_password, is_secret, is_value
+from engine.memory.sensitive.verdicts import Link, Pair, is_joined_password, is_password, is_secret, is_value
 
 Span = tuple[int, int]
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from engine.memory.sensitive_words import is_placeholder
+from engine.memory.sensitive.words import is_placeholder
 
 _SLOW_OR_WORDY = (".*", r"[\s]*", r"[\s\S]", r"[^\"]", "(?:decode|")
 _OURS_OR_NOISE = (

@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.memory import sensitive_numbers as numbers
-from engine.memory import sensitive_pairs as pairs
-from engine.memory import sensitive_tokens as tokens
-from engine.memory.sensitive_fold import fold
-from engine.memory.sensitive_vendors import vendor_tokens
+from engine.memory.sensitive import numbers, pairs, tokens
+from engine.memory.sensitive.fold import fold
+from engine.memory.sensitive.vendors import vendor_tokens
 
 
 class SecretKind(StrEnum):

@@ -5,7 +5,7 @@ import binascii
 import re
 from collections.abc import Iterator
 
-from engine.memory.sensitive_words import Shape, classes, has_digit_and_letter, is_name, is_placeholder, shape
+from engine.memory.sensitive.words import Shape, classes, has_digit_and_letter, is_name, is_placeholder, shape
 
 Span = tuple[int, int]
 

@@ -9,11 +9,11 @@ from engine.config import MemorySettings
 from engine.memory import rows
 from engine.memory.file_reader import FoundFile, parsed
 from engine.memory.gate_log import Gate
-from engine.memory.import_sources import Item, Kind
 from engine.memory.layers import Layers
 from engine.memory.model import Layer, MemoryType, Scope, State, scope_of_id
 from engine.memory.rows import Row
-from engine.memory.sensitive import find_sensitive
+from engine.memory.sensitive.scan import find_sensitive
+from engine.memory.transfer.sources import Item, Kind
 from engine.memory.workspaces import Unbound
 from engine.storage.database import Database
 from engine.storage.files import Signature
