@@ -17,6 +17,7 @@ import apsw
 
 from benchmarks.figures import Figure, document, row, table
 from benchmarks.setting import Setting
+from benchmarks.timing import pace
 
 # In this order: the one that takes a home's database away comes after those that read it.
 SUBJECTS = ("search", "inject", "cold", "tui", "commit", "reindex", "retrieval")
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         setting = Setting(folder, wanted.quick)
         subjects = {name: _run(name, setting) for name in wanted.names or SUBJECTS}
     told = {"machine": _machine(), "quick": wanted.quick, "subjects": subjects}
-    RESULTS.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    wanted.results.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", "utf-8")
     missed = [each["what"] for subject in subjects.values() for each in subject["figures"] if each["met"] is False]
     print(f"{len(missed)} goals missed" + "".join(f"\n  {what}" for what in missed))
     return 0
@@ -41,6 +42,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SUBJECTS)}; default: all")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs")
     parser.add_argument("--folder", type=Path, help="keep the homes here and use them again; must lie on a real disk")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where the figures go as JSON")
     found = parser.parse_args(arguments)
     unknown = [name for name in found.names if name not in SUBJECTS]
     if unknown:
@@ -59,15 +61,22 @@ def _folder(kept: Path | None) -> Iterator[Path]:
 
 
 def _run(name: str, setting: Setting) -> dict[str, Any]:
-    started, load = time.monotonic(), os.getloadavg()[0]
+    started, load, speed = time.monotonic(), os.getloadavg()[0], pace()
     figures: list[Figure] = []
     notes: list[str] = []
     for each in importlib.import_module(f"benchmarks.{name}").run(setting):
         figures.append(each) if isinstance(each, Figure) else notes.append(each)
     loads, seconds = (round(load, 1), round(os.getloadavg()[0], 1)), round(time.monotonic() - started, 1)
-    print(f"{name} ({seconds:g} s, load {loads[0]:g} to {loads[1]:g})", *notes, table(map(row, figures)), "", sep="\n")
+    busy = f"load {loads[0]:g} to {loads[1]:g}, 100,000 rounds of Python in {speed.low:.1f} to {speed.high:.1f} ms"
+    print(f"{name} ({seconds:g} s, {busy})", *notes, table(map(row, figures)) if figures else "", "", sep="\n")
     sys.stdout.flush()
-    return {"seconds": seconds, "load": loads, "notes": notes, "figures": [document(each) for each in figures]}
+    return {
+        "seconds": seconds,
+        "load": loads,
+        "pace_ms": speed.median,
+        "notes": notes,
+        "figures": [document(each) for each in figures],
+    }
 
 
 def _machine() -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Whole commands from start to end, each a process of its own, beside bare Pythons."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from benchmarks import homes
 from benchmarks.figures import Figure, Goal, figure
 from benchmarks.processes import PYTHON, environment, in_turn, spark_tui, took
-from benchmarks.setting import Setting
+from benchmarks.setting import QUICK_SIZE, Setting
 from benchmarks.timing import timed
 
 SIZE = 350
@@ -23,17 +24,18 @@ MODEL_VERB = {"memory search, with the embedded model": VERBS[JUDGED]}
 
 def run(setting: Setting) -> Iterator[Figure | str]:
     """Words alone and then with the model, whose load is part of the second."""
-    place = homes.built(setting.folder, SIZE)
+    size = setting.either(SIZE, QUICK_SIZE)
+    place = homes.built(setting.folder, size)
+    environ = environment(place.home.root)
     for embedding, verbs in (("none", VERBS), ("", MODEL_VERB)):
         place.open(embedding=embedding).close()
-        environ = environment(place.home.root)
         commands = {name: [PYTHON, *arguments] for name, arguments in BARE.items()}
         commands |= {name: [*spark_tui(), *arguments] for name, arguments in verbs.items()}
-        calls = {
-            name: lambda command=command: took(command, place.project, environ) for name, command in commands.items()
-        }
+        calls = {name: partial(took, command, place.project, environ) for name, command in commands.items()}
         taken = {name: timed(pairs) for name, pairs in in_turn(calls, setting.either(20, 3)).items()}
         for name in verbs:
             reference = (WITH_SQLITE, taken[WITH_SQLITE])
-            yield figure(f"spark-tui {name}, {SIZE} entries", taken[name], reference, GOAL if name == JUDGED else None)
+            yield figure(
+                f"spark-tui {name}, {size:,} entries", taken[name], reference, GOAL if name == JUDGED else None
+            )
     yield figure(WITH_SQLITE, taken[WITH_SQLITE], ("python -c pass", taken["python -c pass"]))

@@ -19,7 +19,7 @@ def run(setting: Setting) -> Iterator[Figure | str]:
     if setting.quick:
         yield "skipped: the embedding takes minutes; run it without --quick"
         return
-    scores = retrieval_quality.run(setting.folder / "retrieval")
+    scores = dict(retrieval_quality.run(setting.folder / "retrieval"))
     for name, figures in scores.items():
         words = scores[name.replace("hybrid", "words")]
         goals = retrieval_quality.GOALS.get(name, {})
@@ -27,9 +27,7 @@ def run(setting: Setting) -> Iterator[Figure | str]:
             yield _figure(name, measure, figures, words, goals.get(measure))
 
 
-def _figure(
-    name: str, measure: str, figures: dict[str, float], words: dict[str, float], goal: float | None
-) -> Figure:
+def _figure(name: str, measure: str, figures: dict[str, float], words: dict[str, float], goal: float | None) -> Figure:
     return Figure(
         f"{name}, {measure}, {figures['questions']:.0f} questions",
         Samples((figures[measure],), ""),

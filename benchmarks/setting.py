@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+QUICK_SIZE = 60
+"""Memories of a home when only the running itself is looked at."""
 T = TypeVar("T")
 
 

@@ -19,8 +19,8 @@ WORDS = 4_000
 REPLACED = 0.34
 FAR_DAY = date(2099, 12, 31)
 _PARTS = re.compile("[\u4e00-\u9fff]{1,2}|[^\u4e00-\u9fff]+")
-_STARTS = "b br d dr f g gr k kl l m n p pl r s st t tr v z".split()
-_MIDDLES = "a e i o u ai ea io ou".split()
+_STARTS = (*"bdfgklmnprstvz", "br", "dr", "gr", "kl", "pl", "st", "tr")
+_MIDDLES = (*"aeiou", "ai", "ea", "io", "ou")
 
 
 @dataclass(frozen=True, slots=True)

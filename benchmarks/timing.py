@@ -63,6 +63,15 @@ def timed(pairs: list[tuple[float, float]]) -> Timed:
     return Timed(Samples(tuple(w * 1000 for w in wall)), Samples(tuple(c * 1000 for c in cpu)))
 
 
+def pace() -> Samples:
+    """Milliseconds of a fixed bit of Python, to tell a slow or busy machine from slow code."""
+
+    def loop(_: int) -> int:
+        return sum(number * number % 7 for number in range(100_000))
+
+    return interleaved({"loop": loop}, 7)["loop"].wall
+
+
 def _timed(call: Callable[[int], object], number: int) -> tuple[float, float]:
     wall, cpu = time.perf_counter(), time.process_time()
     call(number)

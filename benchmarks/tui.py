@@ -1,13 +1,13 @@
 """The shipped command on a terminal of 80x24 beside bare Textual apps, seen from outside: bytes, time, CPU, memory."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from benchmarks import homes
 from benchmarks.figures import Figure, Goal
 from benchmarks.homes import Place
 from benchmarks.processes import PYTHON, environment, spark_tui
 from benchmarks.pty import ROWS, Terminal
-from benchmarks.setting import Setting
+from benchmarks.setting import QUICK_SIZE, Setting
 from benchmarks.timing import Samples
 from engine.memory.listing import Filter
 
@@ -24,7 +24,7 @@ NAME_SHOWN = 6
 
 def run(setting: Setting) -> Iterator[Figure | str]:
     """First frames, then both apps side by side: at rest, and under keys."""
-    size = setting.either(SIZE, 350)
+    size = setting.either(SIZE, QUICK_SIZE)
     place = homes.built(setting.folder, size)
     with place.open() as engine:
         newest = engine.listing.window(Filter(), limit=1)[0].name[:NAME_SHOWN].encode()
@@ -95,16 +95,11 @@ def _under_keys(ours: Terminal, bare: Terminal, size: int, rounds: int) -> Itera
             if number >= 0:
                 spent[each].append((each.cpu() - before) * 1000 / STROKES)
                 written[each].append((len(each.seen) - seen) / STROKES)
-    samples: Callable[[dict[Terminal, list[float]], Terminal, str], Samples] = lambda taken, each, unit: Samples(
-        tuple(taken[each]), unit
-    )
-    reference = "a bare line list"
-    yield Figure(
-        f"CPU per key in the list, {size:,} rows", samples(spent, ours, "ms"), (reference, samples(spent, bare, "ms")),
-        Goal(times=2),
-    )  # fmt: skip
-    flow = (samples(written, ours, "B"), samples(written, bare, "B"))
-    yield Figure(f"bytes per key in the list, {size:,} rows", flow[0], (reference, flow[1]))
+    name, rows = "a bare line list", f"{size:,} rows"
+    cpu = {each: Samples(tuple(values), "ms") for each, values in spent.items()}
+    yield Figure(f"CPU per key in the list, {rows}", cpu[ours], (name, cpu[bare]), Goal(times=2))
+    flow = {each: Samples(tuple(values), "B") for each, values in written.items()}
+    yield Figure(f"bytes per key in the list, {rows}", flow[ours], (name, flow[bare]))
 
 
 def _stroke(terminal: Terminal, key: bytes) -> None:

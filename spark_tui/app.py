@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,19 +17,24 @@ from engine.paths import Home
 from spark_tui import theme
 from spark_tui.bridge import Bridge, FactsWaiting
 from spark_tui.drafts import Drafts
-from spark_tui.palette import open_palette
+from spark_tui.preferences import prepared, unusable_terminal, uses_mouse
 from spark_tui.presenters.problems import problem
-from spark_tui.text.glyphs import chosen_glyphs, use_glyphs
-from spark_tui.text.i18n import _, chosen_language, use_language
+from spark_tui.text.i18n import _
 from spark_tui.widgets.action_keys import ActionKeys
 
 if TYPE_CHECKING:
-    from engine.config import Settings
     from engine.runtime import Engine
 
 UNUSABLE = 2
 FAILED = 1
 FIRST_AREA = "memory"
+OPENING = "opening"
+
+
+def _opening() -> Screen[None]:
+    from spark_tui.screens.opening import OpeningScreen
+
+    return OpeningScreen()
 
 
 def _memory() -> Screen[None]:
@@ -56,11 +61,12 @@ class SparkApp(App[None], inherit_bindings=False):
     TITLE = "spark-tui"
     ENABLE_COMMAND_PALETTE = False
     MODES: ClassVar[dict[str, str | Callable[[], Screen]]] = {
-        "memory": _memory,
+        OPENING: _opening,
+        FIRST_AREA: _memory,
         "settings": _settings,
         "doctor": _doctor,
     }
-    DEFAULT_MODE = FIRST_AREA
+    DEFAULT_MODE = OPENING
     # The two keys every terminal program answers to; all others are in the action table.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "quit", show=False),
@@ -81,8 +87,8 @@ class SparkApp(App[None], inherit_bindings=False):
         self._opener = opener
         self._read_only = read_only
         self._with_workers = with_workers
-        self._waiting: list[Callable[[], None]] = []
         self._bridge = Bridge(self)
+        self._first_shown = asyncio.Event()
 
     @property
     def refusal(self) -> str | None:
@@ -96,12 +102,9 @@ class SparkApp(App[None], inherit_bindings=False):
         """The first picture goes out before the home is opened."""
         self.call_after_refresh(lambda: self.run_worker(self._open(), exit_on_error=True))
 
-    def when_open(self, callback: Callable[[], None]) -> None:
-        """Call this as soon as the home is open, at once when it is."""
-        if self.engine is not None:
-            callback()
-        else:
-            self._waiting.append(callback)
+    def shown(self) -> None:
+        """The first area shows what there is; work that can wait for that may begin."""
+        self._first_shown.set()
 
     def follow(self, follower: Callable[[Sequence[Fact]], None]) -> Callable[[], None]:
         """Be told of the engine's facts; the answer stops it."""
@@ -113,22 +116,27 @@ class SparkApp(App[None], inherit_bindings=False):
 
     def leave(self) -> None:
         """Back to the first area, or out of the program from there."""
-        if self.current_mode == FIRST_AREA:
+        if self.current_mode in (FIRST_AREA, OPENING):
             self.exit()
         else:
-            self.switch_mode(FIRST_AREA)
+            self.go_to(FIRST_AREA)
+
+    def go_to(self, area: str) -> None:
+        """Show an area; before the home is open there is none."""
+        if self.engine is not None:
+            self.switch_mode(area)
 
     def do_area_memory(self) -> None:
         """Area 1."""
-        self.switch_mode("memory")
+        self.go_to(FIRST_AREA)
 
     def do_area_settings(self) -> None:
         """Area 7."""
-        self.switch_mode("settings")
+        self.go_to("settings")
 
     def do_area_doctor(self) -> None:
         """Area 8."""
-        self.switch_mode("doctor")
+        self.go_to("doctor")
 
     def do_frame_help(self) -> None:
         """What works on the present screen, and the guidance."""
@@ -139,6 +147,8 @@ class SparkApp(App[None], inherit_bindings=False):
 
     def do_frame_palette(self) -> None:
         """Every action by name."""
+        from spark_tui.palette import open_palette
+
         if isinstance(self.screen, ActionKeys):
             open_palette(self.screen)
 
@@ -146,8 +156,7 @@ class SparkApp(App[None], inherit_bindings=False):
 
     def do_frame_back(self) -> None:
         """Esc on a screen that has nothing to close: to the first area."""
-        if self.current_mode != FIRST_AREA:
-            self.switch_mode(FIRST_AREA)
+        self.go_to(FIRST_AREA)
 
     def do_frame_quit(self) -> None:
         """Q on a screen that has nothing to close."""
@@ -156,7 +165,7 @@ class SparkApp(App[None], inherit_bindings=False):
     async def _open(self) -> None:
         """Open, show, then adopt what changed on disk since the last time; the screens never wait for that."""
         try:
-            engine = await asyncio.to_thread(self._opener)
+            engine = await asyncio.to_thread(_opened, self._opener)
         except SparkError as error:
             self.problem = problem(error)
             self.exit(return_code=FAILED)
@@ -164,10 +173,9 @@ class SparkApp(App[None], inherit_bindings=False):
         self.engine = engine
         self._bridge.open(engine.bus)
         self._bridge.follow(self._heed)
-        waiting, self._waiting = self._waiting, []
-        for callback in waiting:
-            callback()
+        self.go_to(FIRST_AREA)
         if self._with_workers:
+            await self._first_shown.wait()
             await asyncio.to_thread(_caught_up, engine)
 
     def _heed(self, facts: Sequence[Fact]) -> None:
@@ -183,6 +191,13 @@ class SparkApp(App[None], inherit_bindings=False):
         if self.engine is not None:
             self.engine.close()
             self.engine = None
+
+
+def _opened(opener: "Callable[[], Engine]") -> "Engine":
+    """On a thread: open the home, and read the code of the first area meanwhile."""
+    from spark_tui.screens import memory  # noqa: F401
+
+    return opener()
 
 
 def _caught_up(engine: "Engine") -> None:
@@ -206,7 +221,7 @@ def run(home: Home, folder: Path, read_only: bool = False) -> int:
         sys.stderr.write(problem(error) + "\n")
         return FAILED
     theme_name = prepared(settings, os.environ)
-    app = SparkApp(lambda: _opened(home, folder), home, folder, theme_name, read_only=read_only)
+    app = SparkApp(lambda: _home(home, folder), home, folder, theme_name, read_only=read_only)
     try:
         app.run(mouse=uses_mouse(settings, os.environ))
     finally:
@@ -216,29 +231,7 @@ def run(home: Home, folder: Path, read_only: bool = False) -> int:
     return app.return_code or 0
 
 
-def prepared(settings: "Settings", environ: Mapping[str, str]) -> str:
-    """Set language and glyphs for this process; answers the theme, which must be known before the app is made."""
-    use_language(chosen_language(str(settings.get("ui.language")), environ))
-    use_glyphs(chosen_glyphs(str(settings.get("ui.glyphs")), environ))
-    return theme.chosen_theme(str(settings.get("ui.theme")), environ)
-
-
-def uses_mouse(settings: "Settings", environ: Mapping[str, str]) -> bool:
-    """The setting; ``auto`` is off over SSH, where a captured mouse takes the terminal's own selection away."""
-    wanted = str(settings.get("ui.mouse"))
-    return wanted == "on" or (wanted == "auto" and not environ.get("SSH_CONNECTION"))
-
-
-def unusable_terminal(environ: Mapping[str, str]) -> str | None:
-    """Why no screen can be shown here; one line, None when it can."""
-    if not sys.stdin.isatty() or not sys.stderr.isatty():
-        return _("spark-tui needs a terminal for stdin and stderr; see spark-tui --help for commands")
-    if environ.get("TERM", "") in ("", "dumb"):
-        return _("this terminal (TERM={term}) cannot show screens").format(term=environ.get("TERM", ""))
-    return None
-
-
-def _opened(home: Home, folder: Path) -> "Engine":
+def _home(home: Home, folder: Path) -> "Engine":
     from engine.runtime import open_engine
 
     return open_engine(home, folder, refresh=False)

@@ -22,7 +22,7 @@ class FactsWaiting(Message):
 class Bridge:
     """Hears the bus of one engine and tells its followers on the app's own thread."""
 
-    def __init__(self, app: App[object]) -> None:
+    def __init__(self, app: App[None]) -> None:
         self._app = app
         self._lock = threading.Lock()
         self._waiting: dict[str, Fact] = {}

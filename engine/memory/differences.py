@@ -11,8 +11,9 @@ from engine.memory import rows
 from engine.memory.directory import FILE_NAME
 from engine.memory.file_reader import read_file
 from engine.memory.model import Layer, State
+from engine.memory.rows import FileRow
 from engine.storage.database import Database
-from engine.storage.files import Signature, is_staged, signature
+from engine.storage.files import Signature, content_hash, is_staged, signature
 
 # A file saved in the same instant as it was read may change again without a new time stamp: look twice at young files.
 YOUNG_NS = 2_000_000_000
@@ -62,15 +63,30 @@ def is_real(database: Database, found: Difference, zone: ZoneInfo) -> bool:
     with database.read() as connection:
         known = rows.file_rows(connection, found.layer.key)
     for name in found.changed:
-        row, path = known.get(name), found.layer.folder / name
-        if row is None or row.file_state is State.MISSING or row.signature != signature(path):
+        row = known.get(name)
+        if row is None or not (says_the_same(found.layer, row) or _still_broken(found.layer, row, zone)):
             return True
-        file = read_file(found.layer, path, zone)
-        if file is None or file.hash != row.file_hash:
-            return True
-        if row.file_state is not None and file.entry is not None:
-            return True  # kept out by a taken name or a full layer, which may be over
     return False
+
+
+def says_the_same(layer: Layer, row: FileRow) -> bool:
+    """Whether a sound file still has the very bytes the index has read."""
+    path = layer.folder / f"{row.id}.md"
+    if row.file_state is not None or signature(path) != row.signature:
+        return False
+    try:
+        return content_hash(path.read_bytes()) == row.file_hash
+    except OSError:
+        return False
+
+
+def _still_broken(layer: Layer, row: FileRow, zone: ZoneInfo) -> bool:
+    """Whether a quarantined file is as it was, and at fault itself: a taken name or a full layer may be over."""
+    if row.file_state is not State.QUARANTINED:
+        return False
+    path = layer.folder / f"{row.id}.md"
+    file = read_file(layer, path, zone)
+    return file is not None and file.entry is None and file.hash == row.file_hash and file.found == row.signature
 
 
 def is_away(layer: Layer) -> bool:

@@ -12,14 +12,15 @@ from engine.errors import IoFailed, StoreBusy, StoreReadOnly
 from engine.memory import rows
 from engine.memory.adoption import Adoption
 from engine.memory.commit import Committer, Pending, altered, apply_change
-from engine.memory.differences import Difference, difference, is_away, is_real
+from engine.memory.differences import Difference, difference, is_away, is_real, says_the_same
 from engine.memory.directory import Directory
 from engine.memory.file_reader import FoundFile, parsed
 from engine.memory.model import Layer, State
 from engine.memory.rows import FileRow
 from engine.storage.database import Database
 from engine.storage.files import discard, signature
-from engine.storage.transaction import FileTransactions, Finished
+from engine.storage.recovery import Finished
+from engine.storage.transaction import FileTransactions
 
 _log = logging.getLogger(__name__)
 
@@ -63,6 +64,8 @@ class Reconciler:
         with self._database.read() as connection:
             known = rows.file_rows(connection, layer.key, entry_id).get(f"{entry_id}.md")
         if known is None or is_away(layer):
+            return
+        if says_the_same(layer, known):
             return
         found = signature(layer.folder / f"{entry_id}.md")
         if found is None and known.file_state is not State.MISSING:

@@ -136,13 +136,12 @@ def active_count(connection: apsw.Connection, layer: str, now: int) -> int:
 
 def file_rows(connection: apsw.Connection, layer: str, entry_id: str | None = None) -> dict[str, FileRow]:
     """What the index knows of a layer's files (or of one entry's), by file name."""
-    sql = (
-        "SELECT rid, id, file_hash, file_mtime_ns, file_size, file_state, version FROM memory_entry"
-        " WHERE layer = ?1 AND (?2 IS NULL OR id = ?2)"
-    )
+    sql = "SELECT rid, id, file_hash, file_mtime_ns, file_size, file_state, version FROM memory_entry WHERE layer = ?"
+    values = (layer,) if entry_id is None else (layer, entry_id)
+    one = "" if entry_id is None else " AND id = ?"
     return {
         f"{id_}.md": FileRow(rid, id_, digest, Signature(mtime, size), State(state) if state else None, version)
-        for rid, id_, digest, mtime, size, state, version in connection.execute(sql, (layer, entry_id))
+        for rid, id_, digest, mtime, size, state, version in connection.execute(sql + one, values)
     }
 
 

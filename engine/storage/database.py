@@ -15,11 +15,11 @@ import apsw
 from engine.clock import Clock
 from engine.errors import SparkError, StoreBroken, StoreNewer, StoreReadOnly
 from engine.storage import migrations
-from engine.storage.connection import BUSY_TIMEOUT_MS, connect, looks_truncated, translated
+from engine.storage.connection import BUSY_TIMEOUT_MS, connect, is_stub, translated
 from engine.storage.lock import exclusive
 
 CHECKPOINT_WAIT_MS: Final = 1_000
-SET_ASIDE_WAIT_S: Final = 15.0
+OPEN_WAIT_S: Final = 15.0
 _log = logging.getLogger(__name__)
 
 
@@ -172,21 +172,15 @@ def open_database(path: Path, clock: Clock) -> Database:
 
 
 def _open(path: Path, clock: Clock) -> Database:
-    try:
-        return _sound(path)
-    except StoreBroken:
-        # One process mends it; the next one through here finds it mended and must not set that aside.
-        with exclusive(path.with_name(path.name + ".lock"), SET_ASIDE_WAIT_S):
-            try:
-                return _sound(path)
-            except StoreBroken:
-                return _opened(path, _set_aside(path, clock))
-
-
-def _sound(path: Path) -> Database:
-    if _mark(path).exists() or looks_truncated(path):
-        raise StoreBroken("the database is damaged")
-    return _opened(path, None)
+    # One at a time: SQLite's own waiting does not cover a file that is only becoming a database, and whoever comes
+    # after the one that set a damaged file aside must find the new one.
+    with exclusive(path.with_name(path.name + ".lock"), OPEN_WAIT_S):
+        try:
+            if _mark(path).exists() or is_stub(path):
+                raise StoreBroken("the database is damaged")
+            return _opened(path, None)
+        except StoreBroken:
+            return _opened(path, _set_aside(path, clock))
 
 
 def _mark(path: Path) -> Path:

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +21,7 @@ from engine.storage.faults import DeleteStep, Step, reach
 from engine.storage.files import Signature
 from engine.storage.intents import Intent, IntentKind
 from engine.storage.lock import exclusive
+from engine.storage.recovery import Finish, FolderOf, Recovery, discard_staged, removed
 
 LOCK_WAIT_S = 15.0
 T = TypeVar("T")
@@ -64,24 +64,10 @@ class FileDelete:
         return self.folder / self.file
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A write that a dead process had published but not committed; recovery hands it to the subject's store."""
-
-    intent: Intent
-    path: Path
-    data: bytes
-    signature: Signature
-
-
 class FileMoved(SparkError):
     """The file on disk is no longer the one the change was made from; nothing was written."""
 
     code = "FILE_MOVED"
-
-
-FolderOf = Callable[[str], Path | None]
-Finish = Callable[[apsw.Connection, Sequence[Finished]], None]
 
 
 class FileTransactions:
@@ -95,7 +81,7 @@ class FileTransactions:
         self._clock = clock
         self._subject = subject
         self._folder_of = folder_of
-        self._finish = finish
+        self._recovery = Recovery(database, folder_of, finish)
         self._thread_lock = threading.RLock()
         self._depth = 0
 
@@ -113,7 +99,7 @@ class FileTransactions:
             with exclusive(self._lock_file, timeout_s):
                 self._depth = 1
                 try:
-                    self.recover()
+                    self._recovery.settle(self.pending())
                     yield
                 finally:
                     self._depth = 0
@@ -149,7 +135,7 @@ class FileTransactions:
                 self._clear_quietly(seqs)
                 raise
             reach(DeleteStep.COMMITTED)
-            blocked = [delete for delete in deletes if not _removed(delete.path)]
+            blocked = [delete for delete in deletes if not removed(delete.path)]
             reach(DeleteStep.REMOVED)
             self._clear([seq for seq, delete in zip(seqs, deletes, strict=True) if delete not in blocked])
             reach(DeleteStep.SETTLED)
@@ -164,16 +150,6 @@ class FileTransactions:
         """Where deleted files of this name still lie, because they would not go."""
         found = [intent for intent in self.pending() if intent.applied and intent.file == file]
         return [folder / file for intent in found if (folder := self._folder_of(intent.layer))]
-
-    def recover(self) -> None:
-        """Finish or undo what a dead process left; the caller holds the lock."""
-        for operation, group in groupby(self.pending(), key=lambda intent: intent.operation):
-            each = list(group)
-            try:
-                self._recover_writes(operation, [intent for intent in each if intent.kind is IntentKind.WRITE])
-                self._recover_deletes([intent for intent in each if intent.kind is IntentKind.DELETE])
-            except SparkError as error:  # one that cannot be settled now must not stop every other write
-                _log.warning("operation %s of a stopped process stays open: %s", operation, error.code)
 
     def _stage(self, writes: Sequence[FileWrite], staged: Sequence[Path], seqs: list[int]) -> list[Signature]:
         try:
@@ -210,7 +186,7 @@ class FileTransactions:
                 self._abandon(staged, seqs)
             raise
         finally:
-            _discard([before for before in kept.values() if before])
+            discard_staged([before for before in kept.values() if before])
 
     def _write_intent(self, operation: str, write: FileWrite, staged: str) -> Intent:
         digest = files.content_hash(write.data)
@@ -235,7 +211,7 @@ class FileTransactions:
             intents.clear(connection, seqs)
 
     def _abandon(self, staged: Sequence[Path], seqs: list[int]) -> None:
-        _discard(staged)
+        discard_staged(staged)
         self._clear_quietly(seqs)
 
     def _clear_quietly(self, seqs: list[int]) -> None:
@@ -243,62 +219,6 @@ class FileTransactions:
             self._clear(seqs)
         except SparkError as error:  # the failure that led here is the one to report; recovery clears these later
             _log.warning("intents left open: %s", error.code)
-
-    def _recover_writes(self, operation: str, found: list[Intent]) -> None:
-        located = [(intent, folder) for intent in found if (folder := self._folder_of(intent.layer))]
-        if not located:
-            return
-        staged = [folder / str(intent.staged) for intent, folder in located]
-        if not _was_published(located):
-            _discard([*staged, *map(files.kept_beside, staged)])
-            self._clear([intent.seq for intent, _ in located])
-            _log.warning("operation %s of a stopped process undone", operation)
-            return
-        done = [self._published(intent, folder) for intent, folder in located]
-        seqs = [intent.seq for intent, _ in located]
-        try:
-            with self._database.write() as connection:
-                self._finish(connection, [each for each in done if each])
-                intents.clear(connection, seqs)
-        except apsw.ConstraintError:  # a hand was there in between: the files are adopted as any others are
-            self._clear(seqs)
-            _log.warning("operation %s of a stopped process left to adoption", operation)
-        else:
-            _log.warning("operation %s of a stopped process finished", operation)
-        _discard([*map(files.kept_beside, staged)])
-
-    def _published(self, intent: Intent, folder: Path) -> Finished | None:
-        path, staged = folder / intent.file, folder / str(intent.staged)
-        if not _is_published(intent, folder) and staged.exists():
-            files.publish(staged, path)
-        data, found = files.content(path), files.signature(path)
-        return Finished(intent, path, data, found) if data is not None and found else None
-
-    def _recover_deletes(self, found: list[Intent]) -> None:
-        settled = [intent.seq for intent in found if not intent.applied or self._file_gone(intent)]
-        if settled:
-            self._clear(settled)
-
-    def _file_gone(self, intent: Intent) -> bool:
-        folder = self._folder_of(intent.layer)
-        return folder is not None and _removed(folder / intent.file)
-
-
-def _discard(staged: Sequence[Path]) -> None:
-    for path in reversed(staged):  # the first goes last: were it gone alone, renaming would seem to have begun
-        files.discard(path)
-
-
-def _was_published(located: Sequence[tuple[Intent, Path]]) -> bool:
-    """Whether renaming had begun. It follows the order of staging, so a first staged file gone before others tells."""
-    staged = [(folder / str(intent.staged)).exists() for intent, folder in located]
-    return any(_is_published(*each) for each in located) or (not staged[0] and any(staged))
-
-
-def _is_published(intent: Intent, folder: Path) -> bool:
-    data = files.content(folder / intent.file)
-    staged = folder / str(intent.staged)
-    return data is not None and not staged.exists() and files.content_hash(data) == intent.new_hash
 
 
 def _put_back(write: FileWrite, staged: Path, kept: Path | None) -> bool:
@@ -315,14 +235,5 @@ def _put_back(write: FileWrite, staged: Path, kept: Path | None) -> bool:
             files.publish(kept, write.path)
     except SparkError as error:
         _log.error("could not put %s back: %s", write.file, error.code)
-        return False
-    return True
-
-
-def _removed(path: Path) -> bool:
-    try:
-        files.remove(path)
-    except SparkError as error:
-        _log.warning("file %s could not be removed: %s", path.name, error.code)
         return False
     return True

@@ -86,5 +86,7 @@ def summary(findings: list[Finding]) -> tuple[str, str]:
     if broken:
         return ngettext("{n} thing is broken", "{n} things are broken", broken).format(n=broken), "error"
     if limited:
-        return ngettext("{n} thing works with a limit", "{n} things work with a limit", limited).format(n=limited), "warning"
+        return ngettext("{n} thing works with a limit", "{n} things work with a limit", limited).format(
+            n=limited
+        ), "warning"
     return _("everything works"), "good"

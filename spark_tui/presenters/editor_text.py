@@ -79,9 +79,7 @@ def _values(entry_id: str, lines: Sequence[str], before: Mapping[str, str]) -> d
     for line in lines[:end]:
         label, colon, value = line.partition(":")
         if not colon or label.strip() not in names:
-            raise BufferBroken(
-                _("a blank line is missing between the fields and the body of {id}").format(id=entry_id)
-            )
+            raise BufferBroken(_("a blank line is missing between the fields and the body of {id}").format(id=entry_id))
         values[names[label.strip()]] = value.strip()
     values["body"] = "\n".join(_unescaped(line) for line in lines[end + 1 :])
     return values

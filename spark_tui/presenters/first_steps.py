@@ -10,13 +10,11 @@ from spark_tui.text.safe import one_line
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """How far a home is: memory switched on, the embedding model (None = words only), the workspace or why none."""
+    """How far a home is: memory switched on, the embedding model (None = words only), the workspace, the home's path."""
 
     enabled: bool
     model: str | None
     workspace: str | None
-    unbound_reason: str
-    writable: bool
     home: str
 
 

@@ -1,7 +1,7 @@
 """A memory as the text fields of a form, and back: every field checked by the engine's own rules before anything is written."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from datetime import date
 
@@ -106,7 +106,7 @@ def entities_of(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in _BETWEEN.split(text) if part.strip())
 
 
-def problem_of(error: SparkError, known: Mapping[str, str]) -> FormProblem:
+def problem_of(error: SparkError, known: Container[str]) -> FormProblem:
     """The field an error of the engine belongs to, among those the form has."""
     field = _FIELD_OF.get(error.code, "description")
     return FormProblem(field if field in known else "description", error)

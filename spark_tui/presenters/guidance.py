@@ -15,7 +15,9 @@ def guidance() -> list[Block]:
         blank(),
         Line((("heading", _("What becomes of them")),)),
         _point(_("Only the name and the description are injected; an agent asks for the body when it needs it.")),
-        _point(_("On its last day a memory still applies; the day after it leaves search and injection, not the list.")),
+        _point(
+            _("On its last day a memory still applies; the day after it leaves search and injection, not the list.")
+        ),
         _point(_("Archiving keeps file and history and can be undone. Deleting cannot.")),
         _point(_("Memories are markdown files: edit them by hand, with git, anywhere. Changes are adopted at once.")),
     ]

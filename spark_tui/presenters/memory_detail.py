@@ -172,5 +172,7 @@ def peek_lines(entry: Entry, project: str, now_ms: int) -> list[Block]:
     words += [("dim", type_word(entry.type)), ("dim", one_line(place_word(entry, project)))]
     if entry.hit_count:
         words.append(("dim", ngettext("{n} hit", "{n} hits", entry.hit_count).format(n=entry.hit_count)))
-    pieces = [piece for number, word in enumerate(words) for piece in ([("faint", separator)] if number else []) + [word]]
-    return [Line((("text", one_line(entry.description)),)), Line(tuple(pieces))]
+    pieces = [
+        piece for number, word in enumerate(words) for piece in ([("faint", separator)] if number else []) + [word]
+    ]
+    return [Line((("text", one_line(entry.description or entry.file_reason or "")),)), Line(tuple(pieces))]

@@ -12,7 +12,7 @@ from spark_tui import actions
 from spark_tui.presenters.doctor_lines import Finding, finding_lines, finding_mark, finding_title, summary, worst_first
 from spark_tui.presenters.problems import problem
 from spark_tui.screens.dialogs.text_view import TextViewDialog
-from spark_tui.screens.host import engine_of, host_of
+from spark_tui.screens.host import engine_of
 from spark_tui.screens.latest import Latest
 from spark_tui.screens.memory_peek import Peek
 from spark_tui.text.i18n import _
@@ -29,7 +29,7 @@ class DoctorScreen(ActionKeys, Screen[None]):
 
     CONTEXTS: ClassVar[tuple[str, ...]] = (actions.MOVE, actions.FRAME)
     DEFAULT_CSS = "DoctorScreen Peek { height: 5; } DoctorScreen.-low Peek { display: none; }"
-    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-low"), (16, "-high")]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-high")]  # noqa: RUF012 – as Textual declares it
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class DoctorScreen(ActionKeys, Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Look anew each time the screen is opened."""
-        host_of(self).when_open(lambda: self._latest.ask(object()))
+        self._latest.ask(object())
 
     def do_area_doctor(self) -> None:
         """The key of this area looks again."""
@@ -101,5 +101,3 @@ class DoctorScreen(ActionKeys, Screen[None]):
 def _row(finding: Finding) -> Row:
     mark, style = finding_mark(finding)
     return Row(finding.id, (Cell(mark, style), Cell(finding_title(finding)), Cell(one_line(finding.evidence), "dim")))
-
-

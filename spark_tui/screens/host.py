@@ -17,7 +17,7 @@ class Host(Protocol):
     """The app as screens see it."""
 
     engine: "Engine | None"
-    """The open home; None until it has been opened."""
+    """The open home; there is one whenever an area is shown."""
     drafts: Drafts
     """Unsaved text of forms, on disk."""
     folder: Path
@@ -28,12 +28,12 @@ class Host(Protocol):
         """Why nothing may be written, in the person's language; None when writing is allowed."""
         ...
 
-    def when_open(self, callback: Callable[[], None]) -> None:
-        """Call this as soon as the home is open, at once when it is."""
-        ...
-
     def leave(self) -> None:
         """Back to the first area, or out of the program from there."""
+        ...
+
+    def shown(self) -> None:
+        """To be called when the first area shows what there is."""
         ...
 
     def follow(self, follower: Callable[[Sequence[Fact]], None]) -> Callable[[], None]:

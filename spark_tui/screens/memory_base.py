@@ -1,6 +1,7 @@
 """What the Memory screen shows: facets, list and page over one home, true to the store at every moment; it writes nothing."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -10,22 +11,21 @@ from textual.screen import Screen
 
 from engine.errors import SparkError
 from engine.events import EmbeddingProgress, Fact, MemoryChanged, SearchDegraded, SettingsChanged
-from engine.memory.model import Change, Entry, Scope
+from engine.memory.model import Entry
 from spark_tui import actions
-from spark_tui.presenters.facet_lines import Counts, facet_lines
-from spark_tui.presenters.first_steps import Readiness, first_steps
+from spark_tui.presenters.first_steps import first_steps
 from spark_tui.presenters.memory_detail import peek_lines
-from spark_tui.presenters.paths import short_path
 from spark_tui.presenters.problems import problem
 from spark_tui.screens.host import Host, engine_of, host_of
 from spark_tui.screens.latest import Latest
 from spark_tui.screens.memory_columns import columns
 from spark_tui.screens.memory_filter import Shown
+from spark_tui.screens.memory_overview import Glance, Overview, read_overview
 from spark_tui.screens.memory_pane import MemoryPane
 from spark_tui.screens.memory_peek import Peek
 from spark_tui.screens.memory_search import Asked, Found, find
 from spark_tui.screens.memory_source import FoundSource, MemorySource, StoreSource
-from spark_tui.screens.memory_words import Standing, empty_words, left_words, right_words, workspace_name
+from spark_tui.screens.memory_words import Standing, empty_words, left_words, right_words
 from spark_tui.text.i18n import _
 from spark_tui.widgets.action_keys import ActionKeys
 from spark_tui.widgets.divider import Divider
@@ -34,22 +34,21 @@ from spark_tui.widgets.filter_box import FilterBox
 from spark_tui.widgets.key_bar import KeyBar
 from spark_tui.widgets.line_view import LineView
 from spark_tui.widgets.rows import Column
-from spark_tui.widgets.top_line import TopLine, Word
+from spark_tui.widgets.top_line import TopLine
 from spark_tui.widgets.window_list import WindowList
 
 if TYPE_CHECKING:
     from engine.runtime import Engine
 
 TICK_S = 60.0
-_NO_COUNTS = Counts({}, {}, {}, ())
 
 
 class MemoryBase(ActionKeys, Screen[None]):
     """Every memory a person sees here; the cursor stays on its memory whatever changes around it."""
 
     CONTEXTS: ClassVar[tuple[str, ...]] = (actions.MEMORY, actions.MOVE, actions.FRAME)
-    HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (76, "-facets"), (100, "-wide"), (140, "-broad")]
-    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-low"), (18, "-high")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (76, "-facets"), (100, "-wide"), (140, "-broad")]  # noqa: RUF012 – as Textual declares it
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012 – as Textual declares it
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,17 +57,20 @@ class MemoryBase(ActionKeys, Screen[None]):
         self.found: Found | None = None
         self.with_reasons = False
         self._answered: Asked | None = None
-        self.counts = _NO_COUNTS
-        self.last_change: Change | None = None
+        self.overview: Overview | None = None
+        self.wanted_key: str | None = None
         self.top_line = TopLine()
         self.facet_bar = FacetBar(id="facets")
         self.filter_box = FilterBox(_("search by words or by meaning"))
-        self.list = WindowList(columns(self.shown.order), id="list", empty=_("opening"))
+        self.list = WindowList(columns(self.shown.order), id="list")
         self.steps = LineView(id="steps")
         self.steps.can_focus = False
         self.peek = Peek()
         self.pane = MemoryPane(lambda: self.engine, id="detail")
-        self.search = Latest[Asked, Found](self, lambda asked: find(self.engine, asked), self._found, self._not_found)
+        self.search = Latest[Asked, Found](self, lambda asked: find(self.engine, asked), self._found, self._failed)
+        self.looks = Latest[Glance, Overview](
+            self, lambda glance: read_overview(self.engine, glance), self._look, self._failed
+        )
 
     def compose(self) -> ComposeResult:
         """Top line, panes, key bar."""
@@ -104,7 +106,7 @@ class MemoryBase(ActionKeys, Screen[None]):
     @property
     def is_asking(self) -> bool:
         """Whether the list or the page waits for an answer."""
-        return self.search.is_asking or self.pane.is_asking
+        return self.looks.is_asking or self.search.is_asking or self.pane.is_asking
 
     @property
     def is_wide(self) -> bool:
@@ -112,14 +114,8 @@ class MemoryBase(ActionKeys, Screen[None]):
         return self.has_class("-wide") or self.has_class("-broad")
 
     def on_mount(self) -> None:
-        """Show what there is as soon as the home is open."""
+        """List the home, and hear of changes from now on."""
         self.list.focus()
-        self.top_line.show([Word(_("opening"), "dim")])
-        self.host.when_open(self.opened)
-
-    def opened(self) -> None:
-        """The home is open: list it, and hear of changes from now on."""
-        self.list.set_empty("")
         self.refresh_all()
         self.host.follow(self.hear)
         self.set_interval(TICK_S, self.refresh_all)
@@ -132,38 +128,18 @@ class MemoryBase(ActionKeys, Screen[None]):
                     self.refresh_all()
                     if not fact.ids or self.pane.key in fact.ids:
                         self.pane.reload()
-                case EmbeddingProgress() | SearchDegraded():
-                    self._show_words()
-                case SettingsChanged():
+                case EmbeddingProgress():
+                    self._show_progress(fact)
+                case SettingsChanged() | SearchDegraded():
                     self.refresh_all()
 
     def refresh_all(self) -> None:
-        """Read list, facets and top line again."""
-        if self.host.engine is None:
-            return
-        try:
-            self._show_facets()
-            self.show_list()
-            self._show_first_steps()
-            self.last_change = next(iter(self.engine.history.changes(limit=1)), None)
-        except SparkError as error:
-            self.say(problem(error), "error")
-        self._show_words()
-        self.refresh_keys()
-
-    def show_list(self) -> None:
-        """The list under the present filter; a search is asked again and shown when it answers."""
-        if self.query_text.strip():
+        """Read list, facets and top line again, off this thread; a search that is on is asked again."""
+        searching = bool(self.query_text.strip())
+        key = self.wanted_key or self.list.cursor_key
+        self.looks.ask(Glance(self.shown, self.list.cursor_index, key, listed=not searching))
+        if searching:
             self.search.ask(Asked(self.query_text, self.shown))
-            return
-        self.search.drop()
-        self.found = None
-        wanted = self.shown.filter(self.engine.clock.zone())
-        self.list.set_empty(empty_words(None, self.shown))
-        self._show_columns()
-        self.list.set_source(StoreSource(self.engine.listing, wanted, self.now_ms, self.list.cursor_index))
-        self._follow_cursor()
-        self._show_words()
 
     def show_found(self, from_top: bool = False) -> None:
         """The last answer of the search, with or without reasons."""
@@ -173,6 +149,37 @@ class MemoryBase(ActionKeys, Screen[None]):
         self.list.set_empty(empty_words(self.found, self.shown))
         self._show_columns()
         self.list.set_source(found, from_top=from_top)
+        self._settled()
+
+    def _look(self, glance: Glance, overview: Overview) -> None:
+        """What was read is shown, unless a search took the list meanwhile."""
+        self.overview = overview
+        self.facet_bar.show([
+            Facet(each.key, each.label, each.count, each.depth, each.heading, each.selected, each.folded, each.style)
+            for each in overview.facets
+        ])  # fmt: skip
+        if overview.source is not None and not self.query_text.strip():
+            self.search.drop()
+            self.found = None
+            self.list.set_empty(empty_words(None, self.shown))
+            self._show_columns()
+            self.list.set_source(overview.source)
+            if self.wanted_key is not None:
+                self.list.move_to(self.wanted_key)
+            if overview.source.failure is not None:
+                self._failed(glance, overview.source.failure)
+        self.wanted_key = None
+        self._show_first_steps(overview)
+        self._settled()
+        self.host.shown()
+
+    def _failed(self, question: object, error: SparkError) -> None:
+        """Something could not be read; what is shown stays."""
+        self.say(problem(error), "error")
+        self.host.shown()
+
+    def _settled(self) -> None:
+        """After the list was filled anew: page, words and keys follow."""
         self._follow_cursor()
         self._show_words()
         self.refresh_keys()
@@ -193,47 +200,28 @@ class MemoryBase(ActionKeys, Screen[None]):
         self.found, self._answered = found, asked
         self.show_found(from_top=new_question)
 
-    def _not_found(self, asked: Asked, error: SparkError) -> None:
-        self.say(problem(error), "error")
-
-    def _show_facets(self) -> None:
-        facets = self.engine.listing.facets(self.shown.as_of_ms(self.engine.clock.zone()))
-        self.counts = Counts(facets.layers, facets.types, facets.states, facets.entities)
-        settings = self.engine.memory_settings()
-        quotas = {scope: settings.quota_of(scope.value) for scope in Scope}
-        here = getattr(self.engine.layers.workspace, "root", None)
-        others = [(str(root), root.name) for _id, root, _seen in self.engine.layers.known_workspaces() if root != here]
-        lines = facet_lines(self.counts, self.engine.layers.person(), others, quotas, self.shown.keys)
-        self.facet_bar.show([
-            Facet(each.key, each.label, each.count, each.depth, each.heading, each.selected, each.folded, each.style)
-            for each in lines
-        ])  # fmt: skip
-
-    def _show_first_steps(self) -> None:
+    def _show_first_steps(self, overview: Overview) -> None:
         """The checklist in place of the list while there is nothing at all."""
-        fresh = not sum(self.counts.states.values()) and self.shown.day is None and not self.query_text
+        fresh = not overview.total and self.shown.day is None and not self.query_text
         if fresh:
-            self.steps.show(first_steps(self._readiness()))
+            self.steps.show(first_steps(overview.readiness))
         if fresh != self.has_class("-first"):
             self.set_class(fresh, "-first")
             self.list.focus()
 
-    def _readiness(self) -> Readiness:
-        engine = self.engine
-        return Readiness(
-            enabled=engine.memory_settings().enabled,
-            model=engine.embeddings.state().model,
-            workspace=workspace_name(engine),
-            unbound_reason=getattr(engine.layers.workspace, "reason", ""),
-            writable=self.host.refusal is None,
-            home=short_path(engine.home.root),
-        )
+    def _show_progress(self, fact: EmbeddingProgress) -> None:
+        """Vectors were made; the word at the top counts them without asking the store."""
+        if self.overview is not None:
+            search = replace(self.overview.search, done=fact.done, total=fact.total)
+            self.overview = replace(self.overview, search=search)
+            self._show_words()
 
     def _show_words(self) -> None:
-        standing = Standing(
-            self.list.count, self.counts, self.shown, self.query_text, self.host.refusal, not self.has_class("-narrow")
-        )
-        self.top_line.show(left_words(self.engine, standing), right_words(self.engine, standing))
+        if self.overview is None:
+            return
+        narrow = self.has_class("-narrow")
+        standing = Standing(self.list.count, self.shown, self.query_text, self.host.refusal, not narrow)
+        self.top_line.show(left_words(self.overview, standing), right_words(self.overview, standing))
 
     def _show_columns(self) -> None:
         """Columns for the present width; the numbers behind hits need the room of the facets."""
@@ -253,15 +241,14 @@ class MemoryBase(ActionKeys, Screen[None]):
 
     def _fit(self) -> None:
         self._show_columns()
-        if self.host.engine is not None:
-            self._show_words()
+        self._show_words()
 
     @on(WindowList.Highlighted)
     def _follow_cursor(self) -> None:
         """Peek and page follow the cursor, unless a person is reading the page."""
         entry = self.entry_at_cursor()
-        project = self.engine.layers.project() if entry else None
-        self.peek.show(peek_lines(entry, project.label if project else "", self.now_ms) if entry else [])
+        project = self.overview.project if self.overview else ""
+        self.peek.show(peek_lines(entry, project, self.now_ms) if entry else [])
         if not self.pane.has_focus:
             self.show_page()
 

@@ -4,29 +4,28 @@ import asyncio
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from textual import on
 
 from engine.clock import local_day
 from engine.errors import SparkError
-from engine.memory.injection import AgentProfile, Request
-from engine.memory.layers import BUILT_IN_AGENTS
-from spark_tui.presenters.injection_lines import Preview
+from engine.memory.workspaces import Workspace
 from spark_tui.presenters.problems import problem
-from spark_tui.screens.dialogs.as_of import as_of_dialog
-from spark_tui.screens.dialogs.injection_preview import InjectionPreview, Wish
-from spark_tui.screens.dialogs.text_view import TextViewDialog
-from spark_tui.screens.dialogs.workspace import ELSEWHERE, FolderDialog, workspace_dialog
 from spark_tui.screens.memory_base import MemoryBase
 from spark_tui.screens.memory_filter import Shown
-from spark_tui.screens.memory_words import workspace_name
+from spark_tui.screens.memory_overview import workspace_name
+from spark_tui.screens.memory_search import Asked
 from spark_tui.text.i18n import _, ngettext
 from spark_tui.text.lines import plain
 from spark_tui.text.width import cells
 from spark_tui.widgets.facet_bar import FacetBar
 from spark_tui.widgets.filter_box import FilterBox
 from spark_tui.widgets.window_list import WindowList
+
+if TYPE_CHECKING:
+    from spark_tui.presenters.injection_lines import Preview
+    from spark_tui.screens.dialogs.injection_preview import Wish
 
 Answer = TypeVar("Answer")
 _BESIDE = 14  # what stands at the right end of the bottom line
@@ -37,7 +36,7 @@ class MemoryLooks(MemoryBase):
 
     def can_row(self) -> bool:
         """Whether a memory is listed under the cursor."""
-        return self.host.engine is not None and bool(self.list.targets())
+        return bool(self.list.targets())
 
     def can_search(self) -> bool:
         """Whether a search is on."""
@@ -86,6 +85,9 @@ class MemoryLooks(MemoryBase):
 
     def do_memory_injection(self) -> None:
         """Show the block of this workspace."""
+        from engine.memory.layers import BUILT_IN_AGENTS
+        from spark_tui.screens.dialogs.injection_preview import InjectionPreview, Wish
+
         here = workspace_name(self.engine) or _("no workspace")
         known = [layer.ref for layer in self.engine.layers.agents() if layer.ref]
         agents = tuple(dict.fromkeys([*known, *BUILT_IN_AGENTS]))
@@ -126,6 +128,8 @@ class MemoryLooks(MemoryBase):
 
     def tell(self, text: str, style: str = "error") -> None:
         """Say what went wrong at the bottom, or in a sheet when it does not fit there: a reason is never cut."""
+        from spark_tui.screens.dialogs.text_view import TextViewDialog
+
         if cells(text) + _BESIDE <= self.size.width:
             self.say(text, style)
         else:
@@ -135,7 +139,10 @@ class MemoryLooks(MemoryBase):
     def _typed(self, event: FilterBox.Changed) -> None:
         """Every key asks anew; only the last answer is shown."""
         self.query_text = event.text
-        self.show_list()
+        if event.text.strip():
+            self.search.ask(Asked(event.text, self.shown))
+        else:
+            self.refresh_all()
         self.refresh_keys()
 
     @on(FilterBox.Submitted)
@@ -154,7 +161,7 @@ class MemoryLooks(MemoryBase):
             return False
         self.query_text = ""
         self.filter_box.close()
-        self.show_list()
+        self.refresh_all()
         self.list.focus()
         self.refresh_keys()
         return True
@@ -211,12 +218,17 @@ class MemoryLooks(MemoryBase):
         return True
 
     async def _choose_day(self) -> None:
+        from spark_tui.screens.dialogs.as_of import as_of_dialog
+
         answer = await self.app.push_screen_wait(as_of_dialog(self.shown.day, self.today))
         if answer is not None:
             self.show_as(self.shown.on_day(answer.day))
 
     async def _choose_workspace(self) -> None:
-        here = getattr(self.engine.layers.workspace, "root", None)
+        from spark_tui.screens.dialogs.workspace import ELSEWHERE, FolderDialog, workspace_dialog
+
+        workspace = self.engine.layers.workspace
+        here = workspace.root if isinstance(workspace, Workspace) else None
         known = self.engine.layers.known_workspaces()
         chosen = await self.app.push_screen_wait(workspace_dialog(known, here, self.engine.clock.now_ms()))
         if chosen == ELSEWHERE:
@@ -234,8 +246,11 @@ class MemoryLooks(MemoryBase):
         await self.in_thread(lambda: self.engine.bind(folder))
         self.refresh_all()
 
-    def _preview(self, wish: Wish) -> Preview:
+    def _preview(self, wish: "Wish") -> "Preview":
         """On a thread: the block as it would be, without counting a hit."""
+        from engine.memory.injection import AgentProfile, Request
+        from spark_tui.presenters.injection_lines import Preview
+
         engine = self.engine
         as_of = Shown(day=wish.day).as_of_ms(engine.clock.zone())
         profile = AgentProfile(wish.agent, wish.agent or "")

@@ -93,7 +93,9 @@ def read_detail(engine: "Engine", key: str) -> Detail:
     entry = engine.listing.entry(key)
     layer = engine.listing.layer(key)
     derivations = engine.history.derivations(key)
-    others = {edge.from_id for edge in derivations} | {edge.to_id for edge in derivations} | {entry.superseded_by or key}
+    others = (
+        {edge.from_id for edge in derivations} | {edge.to_id for edge in derivations} | {entry.superseded_by or key}
+    )
     project = engine.layers.project()
     return Detail(
         entry=entry,

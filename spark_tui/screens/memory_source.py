@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from engine.errors import SparkError
 from engine.memory.listing import Filter, Listing, Order
 from engine.memory.model import Entry
 from engine.memory.retrieval import Hit, SearchResult
@@ -11,7 +12,7 @@ from spark_tui.screens.memory_columns import hit_row, row_of
 from spark_tui.text.i18n import _
 from spark_tui.widgets.rows import Row
 
-_NEAR = 64
+NEAR = 150
 
 
 class MemorySource(Protocol):
@@ -43,34 +44,45 @@ class MemorySource(Protocol):
 
 
 class StoreSource:
-    """One state of the store under one filter; make a new one when the store has changed."""
+    """One state of the store under one filter; make a new one when the store has changed.
 
-    def __init__(self, listing: Listing, wanted: Filter, now_ms: int, near: int = 0) -> None:
+    A window that cannot be read is empty and its error is kept in ``failure``: drawing a list must never end the program.
+    """
+
+    def __init__(self, listing: Listing, wanted: Filter, now_ms: int) -> None:
         self._listing = listing
         self._wanted = wanted
         self._now_ms = now_ms
         self._count = listing.count(wanted)
         self._seen: dict[str, Entry] = {}
         self._places: dict[str, int] = {}
+        self._near: tuple[int, list[Row]] = (0, [])
         self._ids: list[str] | None = None
-        self._near = near
+        self.failure: SparkError | None = None
+
+    def look_around(self, index: int, key: str | None) -> None:
+        """Read the rows around an index, and find where a key is now; may be called on a thread before the list is shown."""
+        start = max(index - NEAR, 0)
+        self._near = (start, self._read(start, start + 2 * NEAR))
+        if key is not None and key not in self._places:
+            place = self.index_of(key)
+            if place is not None:
+                start = max(place - NEAR, 0)
+                self._near = (start, self._read(start, start + 2 * NEAR))
 
     def count(self) -> int:
         """How many entries the filter left when this was made."""
         return self._count
 
-    def rows(self, start: int, stop: int) -> list[Row]:
-        """One window of the list, read from the store."""
-        entries = self._listing.window(self._wanted, start, stop - start)
-        self._seen.update((entry.id, entry) for entry in entries)
-        self._places.update((entry.id, start + at) for at, entry in enumerate(entries))
-        by_creation = self._wanted.order is Order.CREATED
-        return [row_of(entry, self._now_ms, by_creation) for entry in entries]
+    def rows(self, start: int, stop: int) -> Sequence[Row]:
+        """One window of the list, from what was read around the cursor or else from the store."""
+        first, near = self._near
+        if first <= start and stop <= first + len(near):
+            return near[start - first : stop - first]
+        return self._read(start, stop)
 
     def index_of(self, key: str) -> int | None:
-        """Where an id is: near where it was, or else looked for in the whole list."""
-        if key not in self._places and not self._places:
-            self.rows(max(self._near - _NEAR, 0), self._near + _NEAR)
+        """Where an id is: where it was seen, or else looked for in the whole list."""
         if key in self._places:
             return self._places[key]
         ids = self._all_ids()
@@ -78,8 +90,9 @@ class StoreSource:
 
     def keys(self, start: int, stop: int) -> Sequence[str]:
         """The ids of a window."""
-        if stop - start <= _NEAR and self._ids is None:
-            return [entry.id for entry in self._listing.window(self._wanted, start, stop - start)]
+        first, near = self._near
+        if first <= start and stop <= first + len(near):
+            return [row.key for row in near[start - first : stop - first]]
         return self._all_ids()[start:stop]
 
     def entry(self, key: str) -> Entry | None:
@@ -89,6 +102,17 @@ class StoreSource:
     def reasons(self, key: str) -> Reasons | None:
         """Nothing was searched."""
         return None
+
+    def _read(self, start: int, stop: int) -> list[Row]:
+        try:
+            entries = self._listing.window(self._wanted, start, stop - start)
+        except SparkError as error:
+            self.failure = error
+            return []
+        self._seen.update((entry.id, entry) for entry in entries)
+        self._places.update((entry.id, start + at) for at, entry in enumerate(entries))
+        by_creation = self._wanted.order is Order.CREATED
+        return [row_of(entry, self._now_ms, by_creation) for entry in entries]
 
     def _all_ids(self) -> list[str]:
         if self._ids is None:

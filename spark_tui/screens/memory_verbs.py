@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from engine.errors import SparkError
 from engine.memory.model import Change, Changes, Entry, ItemResult, State
-from spark_tui.presenters.outcomes import outcome_line, outcome_page
 from spark_tui.presenters.words import action_word
-from spark_tui.screens.dialogs.confirm import ConfirmDialog
-from spark_tui.screens.dialogs.history import HistoryDialog, Past
-from spark_tui.screens.dialogs.text_view import TextViewDialog
-from spark_tui.screens.dialogs.validity import validity_dialog
 from spark_tui.screens.memory_looks import MemoryLooks
 from spark_tui.text.i18n import _, ngettext
 from spark_tui.text.safe import one_line
+
+if TYPE_CHECKING:
+    from spark_tui.screens.dialogs.confirm import ConfirmDialog
+    from spark_tui.screens.dialogs.history import Past
 
 NAMED = 8
 _NO_UNDO = ("undo", "delete")
@@ -37,7 +37,7 @@ class MemoryVerbs(MemoryLooks):
 
     def can_writable(self) -> bool:
         """Whether this home may be written from here."""
-        return self.host.engine is not None and self.host.refusal is None
+        return self.host.refusal is None
 
     def can_writable_row(self) -> bool:
         """Whether there is a memory to write to."""
@@ -45,7 +45,7 @@ class MemoryVerbs(MemoryLooks):
 
     def can_undo(self) -> bool:
         """Whether there is something to take back."""
-        return self.can_writable() and (bool(self.done_here) or self._undoable(self.last_change) is not None)
+        return self.can_writable() and (bool(self.done_here) or self._undoable() is not None)
 
     def do_memory_archive(self) -> None:
         """Archive the marked memories, or bring them back when all of them are archived."""
@@ -80,6 +80,12 @@ class MemoryVerbs(MemoryLooks):
                 self.say(_("this memory is not here any more"), "warning")
         return found
 
+    def show_stored(self, key: str) -> None:
+        """Show what was just stored, the cursor on it."""
+        self.wanted_key = key
+        self.refresh_all()
+        self.pane.reload()
+
     def remember_done(self, words: str, stored: Sequence[tuple[str, int | None]]) -> None:
         """Note what was done, so that ``u`` takes back exactly this."""
         wanted = set(stored)
@@ -90,6 +96,9 @@ class MemoryVerbs(MemoryLooks):
 
     async def report(self, verb: str, results: Sequence[ItemResult] | None, entries: Sequence[Entry]) -> None:
         """One line at the bottom; a page when something among several was refused."""
+        from spark_tui.presenters.outcomes import outcome_line, outcome_page
+        from spark_tui.screens.dialogs.text_view import TextViewDialog
+
         if results is None:
             return
         names = {entry.id: entry.name for entry in entries}
@@ -119,6 +128,8 @@ class MemoryVerbs(MemoryLooks):
         await self.report("delete", await self.in_thread(lambda: self.engine.store.delete(ids)), entries)
 
     async def _set_validity(self, entries: Sequence[Entry]) -> None:
+        from spark_tui.screens.dialogs.validity import validity_dialog
+
         if not entries:
             return
         present = entries[0].valid_until.day if entries[0].valid_until else None
@@ -140,6 +151,8 @@ class MemoryVerbs(MemoryLooks):
         return results
 
     async def _show_history(self, key: str) -> None:
+        from spark_tui.screens.dialogs.history import HistoryDialog
+
         past = await self.in_thread(lambda: self._past(key))
         if past is None:
             return
@@ -153,7 +166,9 @@ class MemoryVerbs(MemoryLooks):
             self.refresh_all()
             self.say(said, "good")
 
-    def _past(self, key: str) -> Past:
+    def _past(self, key: str) -> "Past":
+        from spark_tui.screens.dialogs.history import Past
+
         engine = self.engine
         entry, body = engine.listing.entry(key), engine.listing.body(key)
         return Past(entry, body, engine.history.revisions(key), engine.clock.now_ms(), engine.clock.zone())
@@ -171,7 +186,9 @@ class MemoryVerbs(MemoryLooks):
 
     async def _done_elsewhere(self) -> Done | None:
         """The newest change of the feed, when the person says so."""
-        change = self._undoable(self.last_change)
+        from spark_tui.screens.dialogs.confirm import ConfirmDialog
+
+        change = self._undoable()
         if change is None:
             return None
         words = f"{action_word(change.action)} {one_line(change.name)}"
@@ -180,12 +197,15 @@ class MemoryVerbs(MemoryLooks):
             return Done(words, (change.group,))
         return None
 
-    def _undoable(self, change: Change | None) -> Change | None:
+    def _undoable(self) -> Change | None:
+        change = self.overview.last_change if self.overview else None
         return None if change is None or change.undone or change.action in _NO_UNDO else change
 
 
-def _delete_question(entries: Sequence[Entry]) -> ConfirmDialog:
+def _delete_question(entries: Sequence[Entry]) -> "ConfirmDialog":
     """Names what would go, and says that archiving keeps it."""
+    from spark_tui.screens.dialogs.confirm import ConfirmDialog
+
     names = [f"{one_line(entry.name)}  {entry.id}" for entry in entries[:NAMED]]
     if len(entries) > NAMED:
         names.append(_("and {n} more").format(n=len(entries) - NAMED))

@@ -1,43 +1,38 @@
 """The words of the memory screen's top line and of an empty list."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from engine.memory.retrieval import SearchStatus
-from spark_tui.presenters.facet_lines import Counts
-from spark_tui.presenters.top_words import SearchState, search_word
+from spark_tui.presenters.top_words import search_word
 from spark_tui.presenters.words import scope_word, state_word, type_word
 from spark_tui.screens.memory_filter import Shown
+from spark_tui.screens.memory_overview import Overview
 from spark_tui.screens.memory_search import Found
 from spark_tui.text.dates import day
 from spark_tui.text.i18n import _, ngettext
 from spark_tui.text.safe import one_line
 from spark_tui.widgets.top_line import Word
 
-if TYPE_CHECKING:
-    from engine.runtime import Engine
-
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the top line tells of: the listed and all memories, the filter, the query, why nothing can be written."""
+    """What the top line tells of beside the overview: how many are listed, the filter, the query, why nothing is written."""
 
     listed: int
-    counts: Counts
     shown: Shown
     query: str
     refusal: str | None
     facets_in_sight: bool
 
 
-def left_words(engine: "Engine", standing: Standing) -> list[Word]:
+def left_words(overview: Overview, standing: Standing) -> list[Word]:
     """Where one is: the workspace, and how much of what is there is listed."""
-    total = sum(standing.counts.states.values())
+    total = overview.total
     if standing.query or standing.listed != total:
         amount = _("{n} of {total}").format(n=standing.listed, total=total)
     else:
         amount = ngettext("{n} memory", "{n} memories", total).format(n=total)
-    workspace = workspace_name(engine)
+    workspace = overview.workspace
     return [
         Word(one_line(workspace) if workspace else _("no workspace"), "strong" if workspace else "dim", 100),
         Word(amount, "dim", 60),
@@ -45,9 +40,9 @@ def left_words(engine: "Engine", standing: Standing) -> list[Word]:
     ]
 
 
-def right_words(engine: "Engine", standing: Standing) -> list[Word]:
+def right_words(overview: Overview, standing: Standing) -> list[Word]:
     """How things stand: writing refused, another day, search."""
-    words, style = search_word(search_state(engine))
+    words, style = search_word(overview.search)
     found = [Word(words, style, 70 if style == "warning" else 50)]
     if standing.shown.day is not None:
         found.insert(0, Word(_("as of {day}").format(day=day(standing.shown.day)), "accent", 90))
@@ -68,18 +63,6 @@ def filter_words(shown: Shown) -> list[Word]:
     if shown.entity is not None:
         words.append(one_line(shown.entity))
     return [Word(word, "accent", 80) for word in words]
-
-
-def workspace_name(engine: "Engine") -> str | None:
-    """The name of the folder a person stands in; None when it is no workspace."""
-    root = getattr(engine.layers.workspace, "root", None)
-    return None if root is None else str(root.name)
-
-
-def search_state(engine: "Engine") -> SearchState:
-    """How search works right now."""
-    state = engine.embeddings.state()
-    return SearchState(engine.memory_settings().enabled, state.model, state.done, state.total, state.reason)
 
 
 def empty_words(found: Found | None, shown: Shown) -> str:

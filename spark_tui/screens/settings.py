@@ -15,10 +15,11 @@ from spark_tui import actions
 from spark_tui.presenters.paths import short_path
 from spark_tui.presenters.problems import problem
 from spark_tui.presenters.settings_lines import SettingView, setting_lines, value_word
-from spark_tui.presenters.top_words import SearchState, search_word
+from spark_tui.presenters.top_words import search_word
 from spark_tui.screens.dialogs.confirm import ConfirmDialog
 from spark_tui.screens.dialogs.setting_value import setting_dialog
 from spark_tui.screens.host import Host, engine_of, host_of
+from spark_tui.screens.memory_overview import search_state
 from spark_tui.text.i18n import _
 from spark_tui.text.lines import Block, Line, blank, pair
 from spark_tui.widgets.action_keys import ActionKeys
@@ -40,8 +41,8 @@ class SettingsScreen(ActionKeys, Screen[None]):
 
     CONTEXTS: ClassVar[tuple[str, ...]] = (actions.MOVE, actions.FRAME)
     CSS_PATH = "settings.tcss"
-    HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-low"), (18, "-high")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 – as Textual declares it
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012 – as Textual declares it
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,12 +75,8 @@ class SettingsScreen(ActionKeys, Screen[None]):
         return engine_of(self)
 
     def on_mount(self) -> None:
-        """Show them as soon as the home is open."""
-        self.list.focus()
-        self.host.when_open(self.opened)
-
-    def opened(self) -> None:
         """List the settings and hear of changes."""
+        self.list.focus()
         self.show_all()
         self.host.follow(self.hear)
 
@@ -93,7 +90,12 @@ class SettingsScreen(ActionKeys, Screen[None]):
         settings = self.engine.settings
         self._settings = {
             each.key: SettingView(
-                each.key, value_word(value), value_word(each.default), each.allowed, each.meaning, settings.is_set(each.key)
+                each.key,
+                value_word(value),
+                value_word(each.default),
+                each.allowed,
+                each.meaning,
+                settings.is_set(each.key),
             )
             for each, value in settings.items()
         }
@@ -112,12 +114,8 @@ class SettingsScreen(ActionKeys, Screen[None]):
             group = each.group
             style = "accent" if each.is_set else "text"
             yield Row(each.key, (Cell(head, "dim"), Cell(each.name), Cell(each.value, style)))
-        words, style = search_word(self._search())
+        words, style = search_word(search_state(self.engine))
         yield Row(REBUILD, (Cell(_("index"), "dim"), Cell(_("rebuild vectors")), Cell(words, style)))
-
-    def _search(self) -> SearchState:
-        state = self.engine.embeddings.state()
-        return SearchState(self.engine.settings.memory.enabled, state.model, state.done, state.total, state.reason)
 
     @on(WindowList.Highlighted)
     def _show_page(self) -> None:
@@ -128,10 +126,12 @@ class SettingsScreen(ActionKeys, Screen[None]):
             self.page.show(setting_lines(self._settings[key], self.engine.settings.problems))
 
     def _rebuild_page(self) -> list[Block]:
-        state = self._search()
+        state = search_state(self.engine)
         return [
             Line((("strong", _("rebuild vectors")),)),
-            Line((("text", _("Make every vector again with the model that is set. Search finds by words meanwhile.")),)),
+            Line(
+                (("text", _("Make every vector again with the model that is set. Search finds by words meanwhile.")),)
+            ),
             blank(),
             pair(_("model"), state.model or "-"),
             pair(_("vectors"), f"{state.done}/{state.total}"),
@@ -160,7 +160,9 @@ class SettingsScreen(ActionKeys, Screen[None]):
             self.engine.memory_settings()  # notices the new value and tells everybody
 
         kind, choices = setting.kind.value, setting.choices
-        if await self.app.push_screen_wait(setting_dialog(view, kind, choices, str(self.engine.settings.get(key)), store)):
+        if await self.app.push_screen_wait(
+            setting_dialog(view, kind, choices, str(self.engine.settings.get(key)), store)
+        ):
             self.show_all()
             self.say(_("{key} is {value} now").format(key=key, value=self._settings[key].value), "good")
 

@@ -167,7 +167,7 @@ def test_a_crash_is_credited_to_the_author_who_crashed(place: Place, step: Step)
         assert sound(place, engine)
 
 
-@pytest.mark.parametrize("step", list(Step))
+@pytest.mark.parametrize("step", [Step.STAGED, Step.RENAMED, Step.COMMITTED])
 def test_an_engine_that_runs_on_settles_what_another_left(place: Place, step: Step) -> None:
     with place.open() as running:
         entry = running.store.add(draft("a-fact", body="by the person"))

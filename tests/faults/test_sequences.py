@@ -281,7 +281,7 @@ class Store(RuleBasedStateMachine):
 
 
 Store.TestCase.settings = settings(
-    max_examples=12, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=8, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestAnySequence = Store.TestCase
 
@@ -342,7 +342,7 @@ def stored_or_refused(engine: Engine, name: str, description: str, body: str, li
     return entry.id
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.lists(
         st.tuples(
@@ -370,7 +370,7 @@ def test_any_text_is_stored_and_comes_back_the_same_or_is_refused_with_a_typed_e
     assert everything(engines[0]) == []
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.binary(max_size=300)
     | st.tuples(st.sampled_from([b"---\n", b"---\r\n", b""]), st.binary(max_size=200)).map(b"".join)
@@ -394,7 +394,7 @@ def test_any_bytes_in_a_memory_file_are_a_memory_or_quarantined_and_never_change
 FIELDS = ("description", "name", "type", "entities", "archived", "valid_until", "confidence", "version", "mine")
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(FIELDS), ANY | ODD)
 def test_any_value_written_by_hand_is_adopted_or_quarantined(
     open_place: tuple[Place, list[Engine]], key: str, value: str

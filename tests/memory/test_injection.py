@@ -210,7 +210,7 @@ PIECES = (*"<>/&;\"'[]()`#-—:: \t組件ａＡ‹›🎉\u200b\u202e\xa0\ufeff"
 HOSTILE = st.lists(st.sampled_from(PIECES), min_size=1, max_size=60).map("".join)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(HOSTILE, st.sampled_from(list(MemoryType))), min_size=1, max_size=8), st.integers(200, 600))
 def test_no_text_of_a_memory_can_leave_its_line_or_the_budget(
     shared: tuple[Place, Engine], texts: list[tuple[str, MemoryType]], budget: int

@@ -29,12 +29,12 @@ def test_migrating_twice_changes_nothing(tmp_path: Path) -> None:
 def test_several_who_start_at_once_migrate_once(tmp_path: Path) -> None:
     ran: list[int] = []
 
-    def start() -> None:
-        connection = connect(tmp_path / "spark.db")
+    def start(connection: apsw.Connection) -> None:
         ran.append(migrations.migrate(connection))
         connection.close()
 
-    threads = [threading.Thread(target=start) for _ in range(6)]
+    connections = [connect(tmp_path / "spark.db") for _ in range(6)]
+    threads = [threading.Thread(target=start, args=(connection,)) for connection in connections]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -13,7 +13,8 @@ from engine.storage import files, intents
 from engine.storage.database import Database, open_database
 from engine.storage.intents import Intent, IntentKind
 from engine.storage.lock import exclusive
-from engine.storage.transaction import FileDelete, FileMoved, FileTransactions, FileWrite, Finished
+from engine.storage.recovery import Finished
+from engine.storage.transaction import FileDelete, FileMoved, FileTransactions, FileWrite
 from tests.support import undeletable
 
 

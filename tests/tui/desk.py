@@ -57,7 +57,7 @@ class Desk:
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until what they set off has been seen through."""
         await self.pilot.press(*keys)
-        await self.pilot.pause()
+        await self.settled()
 
     async def write(self, text: str) -> None:
         """Type a text into the field that has the focus, key by key."""
@@ -76,6 +76,8 @@ class Desk:
 
     async def settled(self) -> None:
         """Wait until the home is shown and no question is out any more."""
+        if self.app._exit:
+            return
         await self.until(lambda: self.app.engine is not None and self.app.screen.query(KeyBar), "the home")
         if self._memory is None and isinstance(self.app.screen, MemoryScreen):
             self._memory = self.app.screen

@@ -75,7 +75,10 @@ class ConflictDialog(Sheet[Resolution]):
 
 def _choices(versions: Versions) -> list[Row]:
     return [
-        Row(Resolution.EDIT, (_("edit on"), _("back to your text, to be saved over version {n}").format(n=_now(versions)))),
+        Row(
+            Resolution.EDIT,
+            (_("edit on"), _("back to your text, to be saved over version {n}").format(n=_now(versions))),
+        ),
         Row(Resolution.MINE, (_("keep mine"), _("write your text as the next version; theirs stays in the history"))),
         Row(Resolution.THEIRS, (_("take theirs"), _("drop your text"))),
     ]

@@ -30,7 +30,7 @@ class DayDialog(Sheet[DayAnswer]):
     CONTEXTS: ClassVar[tuple[str, ...]] = (actions.FORM, actions.DIALOG)
     DEFAULT_CSS = """
     DayDialog FormField { margin: 1 0 0 0; }
-    DayDialog Static { color: $dim; padding: 0 1; height: 1; margin: 0 0 1 0; }
+    DayDialog #meaning { color: $dim; padding: 0 1; height: 1; margin: 0 0 1 0; }
     """
 
     def __init__(self, title: str, label: str, value: str, today: date, meaning: Callable[[date | None], str]) -> None:
@@ -38,7 +38,7 @@ class DayDialog(Sheet[DayAnswer]):
         self._today = today
         self._meaning = meaning
         self._field = TextField("day", label, value)
-        self._note = Static("", markup=False)
+        self._note = Static("", markup=False, id="meaning")
 
     def body(self) -> Iterable[Widget]:
         """The field, and what its text means."""

@@ -84,7 +84,13 @@ class HistoryDialog(Sheet[Restore]):
         found = next((each for each in self._past.revisions if str(each.entry.version) == key), None)
         if found is None:
             lead = _("last good text; enter restores it") if self._past.entry.file_state else _("the present version")
-            return [Line((("dim", lead),)), Line(), *plain(self._past.entry.description), Line(), *plain(self._past.body)]
+            return [
+                Line((("dim", lead),)),
+                Line(),
+                *plain(self._past.entry.description),
+                Line(),
+                *plain(self._past.body),
+            ]
         lead = _("from version {n} to now; enter brings version {n} back").format(n=found.entry.version)
         changed = entry_diff(found.entry, found.body, self._past.entry, self._past.body)
         return [Line((("dim", lead),)), Line(), *changed]

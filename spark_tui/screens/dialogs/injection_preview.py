@@ -46,7 +46,9 @@ class InjectionPreview(Sheet[None]):
         self._today = today
         self._bar = FacetBar()
         self._view = LineView([Line((("dim", _("counting tokens")),))])
-        self._latest = Latest[Wish, Sequence[Block]](self, lambda wish: injection_lines(find(wish)), self._show, self._fail)
+        self._latest = Latest[Wish, Sequence[Block]](
+            self, lambda wish: injection_lines(find(wish)), self._show, self._fail
+        )
 
     def body(self) -> Iterable[Widget]:
         """Agents and day, and the page."""

@@ -22,7 +22,11 @@ ELSEWHERE = "elsewhere"
 def workspace_dialog(known: Sequence[tuple[str, Path, int]], here: Path | None, now_ms: int) -> ChooseDialog:
     """The list of known workspaces; answers a path, or ``ELSEWHERE`` for one that has to be typed."""
     choices = [
-        Choice(str(root), root.name, f"{truncate_middle(str(root), 44)}, {_('seen {age} ago').format(age=age(seen, now_ms))}")
+        Choice(
+            str(root),
+            root.name,
+            f"{truncate_middle(str(root), 44)}, {_('seen {age} ago').format(age=age(seen, now_ms))}",
+        )
         for _id, root, seen in known
     ]
     choices.append(Choice(ELSEWHERE, _("another folder"), _("type its path")))
