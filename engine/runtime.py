@@ -15,8 +15,6 @@ from engine.config import MemorySettings, Settings
 from engine.errors import SparkError, StoreBroken
 from engine.events import MemoryChanged, SettingsChanged
 from engine.identity import Ids
-from engine.memory.adoption import Adoption
-from engine.memory.commit import Committer
 from engine.memory.directory import Directory
 from engine.memory.layers import Layers
 from engine.memory.listing import Listing
@@ -28,7 +26,9 @@ from engine.storage.database import Database, open_database
 from engine.storage.transaction import FileTransactions
 
 if TYPE_CHECKING:
+    from engine.memory.adoption import Adoption
     from engine.memory.agent_access import AgentMemory
+    from engine.memory.commit import Committer
     from engine.memory.embedding import Embeddings
     from engine.memory.history import History
     from engine.memory.injection import Injection, Injector, Request
@@ -61,10 +61,22 @@ class Engine:
             self.database, home.run / "store.lock", clock, "memory", self.layers.folder_of,
             lambda connection, finished: self.reconciler.finish(connection, finished, self.layers.person()),
         )  # fmt: skip
-        self._committer = Committer(self.transactions, self.directory, clock, self.bus)
-        adoption = Adoption(self.database, self._committer, clock, ids, self.memory_settings)
-        self.reconciler = Reconciler(self.database, self.transactions, self._committer, adoption, self.directory, clock)
+        self.reconciler = Reconciler(
+            self.database, self.transactions, lambda: self._committer, lambda: self._adoption, self.directory, clock
+        )
         self.listing = Listing(self.database, self.layers, clock)
+
+    @cached_property
+    def _committer(self) -> "Committer":
+        from engine.memory.commit import Committer
+
+        return Committer(self.transactions, self.directory, self.clock, self.bus)
+
+    @cached_property
+    def _adoption(self) -> "Adoption":
+        from engine.memory.adoption import Adoption
+
+        return Adoption(self.database, self._committer, self.clock, self._ids, self.memory_settings)
 
     @cached_property
     def store(self) -> "MemoryStore":

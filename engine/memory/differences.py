@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 from engine.clock import Clock
 from engine.memory import rows
 from engine.memory.directory import FILE_NAME
-from engine.memory.file_reader import read_file
 from engine.memory.model import Layer, State
 from engine.memory.rows import FileRow
 from engine.storage.database import Database
@@ -84,6 +83,8 @@ def _still_broken(layer: Layer, row: FileRow, zone: ZoneInfo) -> bool:
     """Whether a quarantined file is as it was, and at fault itself: a taken name or a full layer may be over."""
     if row.file_state is not State.QUARANTINED:
         return False
+    from engine.memory.file_reader import read_file  # YAML and all: seldom needed by a command that only reads
+
     path = layer.folder / f"{row.id}.md"
     file = read_file(layer, path, zone)
     return file is not None and file.entry is None and file.hash == row.file_hash and file.found == row.signature

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
@@ -15,6 +15,8 @@ from engine.memory.entities import normalised_entity
 from engine.memory.layers import Layers
 from engine.memory.model import Entry, Layer, MemoryType, Scope, State
 from engine.storage.database import Database
+
+Word = TypeVar("Word", bound=StrEnum)
 
 
 class Order(StrEnum):
@@ -82,8 +84,10 @@ class Listing:
     def window(self, wanted: Filter, offset: int = 0, limit: int | None = None) -> list[Entry]:
         """Entries ``offset`` to ``offset + limit`` of a filter's list, in its order."""
         where, values = self._where(wanted)
-        order = f"ORDER BY {_ORDERS[wanted.order]} LIMIT :limit OFFSET :offset"
-        sql = f"SELECT {rows.COLUMNS} FROM memory_entry WHERE {where} {order}"
+        order = f"ORDER BY {_ORDERS[wanted.order]}"
+        # Numbers are sorted first and whole rows read for the window alone: of 10,000 only these few.
+        shown = f"SELECT rid FROM memory_entry WHERE {where} {order} LIMIT :limit OFFSET :offset"
+        sql = f"SELECT {rows.COLUMNS} FROM memory_entry WHERE rid IN ({shown}) {order}"
         values |= {"limit": -1 if limit is None else limit, "offset": offset}
         with self._database.read() as connection:
             return [rows.row_of(found).entry for found in connection.execute(sql, values)]
@@ -118,17 +122,10 @@ class Listing:
         values: dict[str, Any] = {"now": now, "layers": json.dumps([layer.key for layer in self._layers.person()])}
         within = "layer IN (SELECT value FROM json_each(:layers))"
         with self._database.read() as connection:
-
-            def counted(column: str, condition: str) -> dict[Any, int]:
-                sql = f"SELECT {column}, count(*) FROM memory_entry WHERE {within} AND {condition} GROUP BY 1"
-                return dict(list(connection.execute(sql, values)))
-
-            return Facets(
-                layers=counted("layer", rows.ACTIVE),
-                types={MemoryType(key): n for key, n in counted("type", rows.ACTIVE).items()},
-                states={State(key): n for key, n in counted(STATE, "1").items()},
-                entities=_entities(connection, within, values),
-            )
+            layers, types = _active(connection, within, values)
+            states = {State.ACTIVE: sum(layers.values())} | _inactive(connection, within, values)
+            entities = _entities(connection, within, values)
+        return Facets(layers, _present(types), _present(states), entities)
 
     def _row(self, entry_id: str) -> rows.Row:
         with self._database.read() as connection:
@@ -167,10 +164,31 @@ def _keys(layers: Sequence[Layer], agent: str | None) -> list[str]:
     return [layer.key for layer in layers if agent is None or layer.scope is Scope.AGENT]
 
 
+def _active(
+    connection: apsw.Connection, within: str, values: dict[str, Any]
+) -> tuple[dict[str, int], dict[MemoryType, int]]:
+    """Active entries of each layer, and of each type; one pass, since lists of 10,000 ask for it at every change."""
+    of_type = ", ".join(f"sum(type = '{each.value}')" for each in MemoryType)
+    sql = f"SELECT layer, count(*), {of_type} FROM memory_entry WHERE {within} AND {rows.ACTIVE} GROUP BY layer"
+    found = list(connection.execute(sql, values))
+    types = {each: sum(row[2 + at] for row in found) for at, each in enumerate(MemoryType)}
+    return {row[0]: row[1] for row in found}, types
+
+
+def _inactive(connection: apsw.Connection, within: str, values: dict[str, Any]) -> dict[State, int]:
+    sql = f"SELECT {STATE}, count(*) FROM memory_entry WHERE {within} AND NOT ({rows.ACTIVE}) GROUP BY 1"
+    return {State(state): count for state, count in connection.execute(sql, values)}
+
+
+def _present(counts: dict[Word, int]) -> dict[Word, int]:
+    return {word: count for word, count in counts.items() if count}
+
+
 def _entities(connection: apsw.Connection, within: str, values: dict[str, Any]) -> tuple[tuple[str, int], ...]:
     sql = (
-        "SELECT min(e.name), count(DISTINCT l.rid) AS n FROM memory_entity_link l JOIN memory_entity e USING (eid)"
-        f" WHERE l.rid IN (SELECT rid FROM memory_entry WHERE {within} AND {rows.ACTIVE})"
-        " GROUP BY e.normalised ORDER BY n DESC, 1 LIMIT 30"
+        "SELECT min(name), sum(used) AS n FROM memory_entity JOIN"
+        " (SELECT eid, count(*) AS used FROM memory_entity_link JOIN memory_entry USING (rid)"
+        f" WHERE {within} AND {rows.ACTIVE} GROUP BY eid) USING (eid)"
+        " GROUP BY normalised ORDER BY n DESC, 1 LIMIT 30"
     )
     return tuple((name, count) for name, count in connection.execute(sql, values))

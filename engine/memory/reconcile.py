@@ -4,36 +4,42 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import apsw
 
 from engine.clock import Clock
 from engine.errors import IoFailed, StoreBusy, StoreReadOnly
 from engine.memory import rows
-from engine.memory.adoption import Adoption
-from engine.memory.commit import Committer, Pending, altered, apply_change
 from engine.memory.differences import Difference, difference, is_away, is_real, says_the_same
 from engine.memory.directory import Directory
-from engine.memory.file_reader import FoundFile, parsed
 from engine.memory.model import Layer, State
 from engine.memory.rows import FileRow
 from engine.storage.database import Database
 from engine.storage.files import discard, signature
-from engine.storage.recovery import Finished
-from engine.storage.transaction import FileTransactions
+
+if TYPE_CHECKING:
+    from engine.memory.adoption import Adoption
+    from engine.memory.commit import Committer
+    from engine.memory.file_reader import FoundFile
+    from engine.storage.recovery import Finished
+    from engine.storage.transaction import FileTransactions
 
 _log = logging.getLogger(__name__)
 
 
 class Reconciler:
-    """Compares folders with rows and adopts what differs; cheap when nothing does (one look at each file)."""
+    """Compares folders with rows and adopts what differs; cheap when nothing does (one look at each file).
+
+    What adopts is asked for by a call, so that a command which finds nothing to adopt never loads it.
+    """
 
     def __init__(
         self,
         database: Database,
-        transactions: FileTransactions,
-        committer: Committer,
-        adoption: Adoption,
+        transactions: "FileTransactions",
+        committer: "Callable[[], Committer]",
+        adoption: "Callable[[], Adoption]",
         directory: Directory,
         clock: Clock,
     ) -> None:
@@ -71,7 +77,7 @@ class Reconciler:
         if found is None and known.file_state is not State.MISSING:
             self._miss(layer, [known])
         elif found is not None:
-            self._adoption.adopt(layer, [f"{entry_id}.md"], quiet=False)
+            self._adoption().adopt(layer, [f"{entry_id}.md"], quiet=False)
 
     def adopt_name(self, layer: Layer, name: str) -> None:
         """Bring the entry that holds a name up to date, so that a name freed or taken by hand counts."""
@@ -80,8 +86,11 @@ class Reconciler:
         if taken is not None:
             self.adopt_entry(layer, taken.entry.id)
 
-    def finish(self, connection: apsw.Connection, finished: Sequence[Finished], layers: Iterable[Layer]) -> None:
+    def finish(self, connection: apsw.Connection, finished: "Sequence[Finished]", layers: Iterable[Layer]) -> None:
         """Commit the rows of files a dead process had already published, credited to that process's author."""
+        from engine.memory.commit import Pending, altered, apply_change
+        from engine.memory.file_reader import parsed
+
         by_key = {layer.key: layer for layer in layers}
         changes: list[tuple[Finished, Pending, FoundFile]] = []
         for each in finished:
@@ -140,7 +149,7 @@ class Reconciler:
         if not self._database.writable:
             return []
         if not self._writable:
-            return self._adoption.adopt(found.layer, found.changed, quiet=True)
+            return self._adoption().adopt(found.layer, found.changed, quiet=True)
         if not is_real(self._database, found, self._clock.zone()):
             return []
         with self._transactions.exclusive():
@@ -154,10 +163,10 @@ class Reconciler:
             gone = [known[name] for name in fresh.vanished if name not in held]
             self._miss(fresh.layer, gone)
             changed = [name for name in fresh.changed if name not in held]
-            touched = self._adoption.adopt(fresh.layer, changed, quiet=fresh.is_new)
+            touched = self._adoption().adopt(fresh.layer, changed, quiet=fresh.is_new)
             touched += [row.id for row in gone]
             if touched:
-                self._committer.announce([fresh.layer], touched)
+                self._committer().announce([fresh.layer], touched)
         if touched and fresh.is_new and self._database.opening.created:
             _log.warning("the index was empty beside %d files of %s and was rebuilt", len(touched), fresh.layer.key)
         return touched
