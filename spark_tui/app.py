@@ -146,11 +146,15 @@ class SparkApp(App[None], inherit_bindings=False):
             self.push_screen(help_for(self.screen))
 
     def do_frame_palette(self) -> None:
-        """Every action by name."""
+        """Every action by name, and what the screen offers of its own."""
         from spark_tui.palette import open_palette
+        from spark_tui.screens.host import Offers
 
-        if isinstance(self.screen, ActionKeys):
-            open_palette(self.screen)
+        screen = self.screen
+        if isinstance(screen, ActionKeys) and isinstance(screen, Offers):
+            open_palette(screen, [screen.offered], lambda item: screen.go_to_offered(item.key))
+        elif isinstance(screen, ActionKeys):
+            open_palette(screen)
 
     do_typing_palette = do_frame_palette
 
@@ -174,8 +178,14 @@ class SparkApp(App[None], inherit_bindings=False):
         self._bridge.open(engine.bus)
         self._bridge.follow(self._heed)
         self.go_to(FIRST_AREA)
+        await self._first_shown.wait()
+        aside = engine.database.opening.set_aside
+        if aside is not None and isinstance(self.screen, ActionKeys):
+            said = _("the database was damaged; it is kept as {name} and made anew from the files").format(
+                name=aside.name
+            )
+            self.screen.say(said, "warning")
         if self._with_workers:
-            await self._first_shown.wait()
             await asyncio.to_thread(_caught_up, engine)
 
     def _heed(self, facts: Sequence[Fact]) -> None:

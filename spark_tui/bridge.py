@@ -12,6 +12,7 @@ from engine.bus import Bus
 from engine.events import EmbeddingProgress, Fact, MemoryChanged, SearchDegraded, SettingsChanged
 
 PAUSE_S: Final = 0.1
+NAMED: Final = 200
 Follower = Callable[[Sequence[Fact]], None]
 
 
@@ -83,9 +84,9 @@ def coalescing_key(fact: Fact) -> str:
 
 
 def merged(older: Fact | None, newer: Fact) -> Fact:
-    """One fact that says what both said; an unknown set of ids swallows a known one."""
+    """One fact that says what both said; an unknown set of ids swallows a known one, and so does one too large to matter."""
     if not isinstance(older, MemoryChanged) or not isinstance(newer, MemoryChanged):
         return newer
-    known = bool(older.ids and newer.ids)
+    known = bool(older.ids and newer.ids) and len(older.ids) + len(newer.ids) <= NAMED
     ids = tuple(dict.fromkeys((*older.ids, *newer.ids))) if known else ()
     return MemoryChanged(ids, "elsewhere" if "elsewhere" in (older.origin, newer.origin) else "here")

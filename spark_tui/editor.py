@@ -11,6 +11,8 @@ from pathlib import Path
 
 from textual.app import App, SuspendNotSupported
 
+from spark_tui.text.i18n import _
+
 FALLBACKS = ("nano", "vi")
 
 
@@ -37,23 +39,28 @@ async def edited(app: App[object], text: str, folder: Path, name: str) -> str:
 
     The file lies in ``folder`` (readable by its owner only) under ``name``, which the editor takes its syntax from.
     """
-    command = editor_command()
-    if command is None:
-        raise EditorFailed("no editor found: set $VISUAL or $EDITOR")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(dir=folder, prefix="edit-"))
     path = place / name
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    code = await _run(app, [*command, str(path)], path)
-    if code:
-        raise EditorFailed(f"{command[0]} ended with {code}", path)
+    await open_file(app, path)
     try:
         changed = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise EditorFailed(f"the file could not be read back: {error}", path) from None
+        raise EditorFailed(_("the file could not be read back: {reason}").format(reason=error), path) from None
     with contextlib.suppress(OSError):
         shutil.rmtree(place)
     return changed
+
+
+async def open_file(app: App[object], path: Path) -> None:
+    """Let the person edit a file where it lies. Raises ``EditorFailed``."""
+    command = editor_command()
+    if command is None:
+        raise EditorFailed(_("no editor found: set $VISUAL or $EDITOR"), path)
+    code = await _run(app, [*command, str(path)], path)
+    if code:
+        raise EditorFailed(_("{editor} ended with {code}").format(editor=command[0], code=code), path)
 
 
 async def _run(app: App[object], command: list[str], path: Path) -> int:
@@ -63,7 +70,7 @@ async def _run(app: App[object], command: list[str], path: Path) -> int:
             process = await asyncio.create_subprocess_exec(*command)
             code = await process.wait()
     except SuspendNotSupported:
-        raise EditorFailed("this terminal cannot be handed to an editor", path) from None
+        raise EditorFailed(_("this terminal cannot be handed to an editor"), path) from None
     except OSError as error:
         raise EditorFailed(f"{command[0]}: {error.strerror}", path) from None
     return code

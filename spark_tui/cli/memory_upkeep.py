@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from engine.doors.parts import auditor, reindexer
+from engine.errors import StoreBroken
 from engine.memory.gate_log import GateLog
 from engine.memory.reindexing import Reindexed
 from spark_tui.cli.invocation import Invocation
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
 def reindex(invocation: Invocation, vectors: bool) -> None:
     """Rebuild the index of user, agents and this project from their files; a broken or deleted database is no obstacle."""
     started = time.monotonic()
+    try:
+        _reindex(invocation, vectors, started)
+    except StoreBroken:  # damage met on the way is noted; the next opening sets the database aside and begins anew
+        _reindex(invocation, vectors, started)
+
+
+def _reindex(invocation: Invocation, vectors: bool, started: float) -> None:
     with invocation.engine(refresh=False) as engine:
         service = reindexer(engine)
         total = service.files()

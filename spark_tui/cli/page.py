@@ -7,7 +7,6 @@ from engine.errors import NotFound
 from engine.memory.model import Entry, Revision
 from spark_tui.cli.invocation import Invocation
 from spark_tui.presenters.json_shapes import Found
-from spark_tui.presenters.memory_detail import Detail, detail_lines
 from spark_tui.presenters.tables import related_table, search_table
 from spark_tui.presenters.words import author_word
 from spark_tui.text.dates import moment
@@ -25,6 +24,8 @@ def print_memory(
     invocation: Invocation, engine: "Engine", entry: Entry, body: str, revisions: Sequence[Revision]
 ) -> None:
     """The page of one memory, and its earlier versions where they were asked for."""
+    from spark_tui.presenters.memory_detail import Detail, detail_lines  # a search prints no markdown
+
     invocation.speak(engine)
     layer = engine.listing.layer(entry.id)
     derivations = engine.history.derivations(entry.id)

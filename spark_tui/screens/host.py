@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from textual.screen import Screen
 
@@ -11,6 +11,7 @@ from spark_tui.drafts import Drafts
 
 if TYPE_CHECKING:
     from engine.runtime import Engine
+    from spark_tui.palette import PaletteItem
 
 
 class Host(Protocol):
@@ -38,6 +39,19 @@ class Host(Protocol):
 
     def follow(self, follower: Callable[[Sequence[Fact]], None]) -> Callable[[], None]:
         """Be told of the engine's facts; the answer stops it."""
+        ...
+
+
+@runtime_checkable
+class Offers(Protocol):
+    """A screen that has things of its own for the palette."""
+
+    def offered(self, typed: str) -> "Sequence[PaletteItem]":
+        """What fits to the typed text, within a few milliseconds."""
+        ...
+
+    def go_to_offered(self, key: str) -> None:
+        """Show one of them."""
         ...
 
 

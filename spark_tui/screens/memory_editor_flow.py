@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from engine.errors import SparkError, VersionConflict
-from engine.memory.model import Entry, ItemResult
+from engine.memory.model import Entry, ItemResult, State
 from spark_tui.drafts import FormDraft
-from spark_tui.editor import EditorFailed, edited
+from spark_tui.editor import EditorFailed, edited, open_file
 from spark_tui.presenters.editor_text import BufferBroken, Section, read_buffer, written_buffer
 from spark_tui.presenters.form_values import FormProblem, all_changes, changes_of, values_of
 from spark_tui.presenters.problems import problem
@@ -29,8 +29,11 @@ class EditorFlow:
         self._engine = screen.engine
 
     async def edit(self, entries: Sequence[Entry]) -> None:
-        """Out, back, stored; says what became of each."""
+        """Out, back, stored; says what became of each. A file that is no memory any more is mended where it lies."""
         screen = self._screen
+        if len(entries) == 1 and entries[0].file_state is State.QUARANTINED:
+            await self._mend(entries[0])
+            return
         sections = await screen.in_thread(lambda: self._sections(entries))
         if not sections:
             return
@@ -46,6 +49,21 @@ class EditorFlow:
             screen.say(_("nothing changed"), "dim")
         else:
             await self._store(changed, sections, entries)
+
+    async def _mend(self, entry: Entry) -> None:
+        screen = self._screen
+        layer = self._engine.listing.layer(entry.id)
+        try:
+            await open_file(screen.app, layer.folder / entry.file)
+        except EditorFailed as error:
+            screen.tell(error.reason)
+        await screen.in_thread(lambda: self._engine.refresh([layer]))
+        screen.show_stored(entry.id)
+        mended = await screen.in_thread(lambda: self._engine.listing.entry(entry.id))
+        if mended is not None and mended.file_state is None:
+            screen.say(_("the file is a memory again"), "good")
+        elif mended is not None:
+            screen.tell(_("still quarantined: {reason}").format(reason=mended.file_reason))
 
     def _sections(self, entries: Sequence[Entry]) -> list[Section]:
         return [Section(each.id, values_of(each, self._engine.listing.body(each.id))) for each in entries]

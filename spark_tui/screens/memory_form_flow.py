@@ -49,6 +49,9 @@ class FormFlow:
         if found is None:
             return
         entry, body = found
+        if entry.file_state is not None:
+            self._screen.say(_("its file is broken or gone: h restores it, E opens the file"), "warning")
+            return
         draft = await self._resumed(key)
         await self._filled(self._edit_task(entry, body, draft), _("saved {name}"))
 

@@ -1,7 +1,7 @@
 """Looking at memories: search, sort, filter, marks, another day, another workspace, injection; none of it writes a memory."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -24,10 +24,12 @@ from spark_tui.widgets.filter_box import FilterBox
 from spark_tui.widgets.window_list import WindowList
 
 if TYPE_CHECKING:
+    from spark_tui.palette import PaletteItem
     from spark_tui.presenters.injection_lines import Preview
     from spark_tui.screens.dialogs.injection_preview import Wish
 
 Answer = TypeVar("Answer")
+_OFFERED = 8
 _BESIDE = 14  # what stands at the right end of the bottom line
 
 
@@ -134,6 +136,21 @@ class MemoryLooks(MemoryBase):
             self.say(text, style)
         else:
             self.app.push_screen(TextViewDialog(_("what happened"), plain(text)))
+
+    def offered(self, typed: str) -> "Sequence[PaletteItem]":
+        """Memories whose name or description holds what was typed into the palette."""
+        from engine.memory.listing import Filter
+        from spark_tui.palette import PaletteItem
+
+        found = self.engine.listing.window(Filter(state=None, text=typed), 0, _OFFERED)
+        return [PaletteItem(entry.id, entry.name, entry.description) for entry in found]
+
+    def go_to_offered(self, key: str) -> None:
+        """Show a memory that was chosen in the palette, whatever is filtered or searched."""
+        self.end_search()
+        self.shown = Shown(order=self.shown.order)
+        self.wanted_key = key
+        self.refresh_all()
 
     @on(FilterBox.Changed)
     def _typed(self, event: FilterBox.Changed) -> None:

@@ -85,3 +85,20 @@ async def test_the_screens_live_through_every_size_down_to_nothing(place: Place)
             await desk.pilot.resize_terminal(width, height)
             await desk.press("j", "tab", "tab", "escape")
         await desk.see("about rule")
+
+
+async def test_the_palette_finds_memories_by_name_whatever_is_filtered(place: Place) -> None:
+    furnish(place, "rule", "other")
+    async with seated(place) as desk:
+        await desk.press("shift+tab", "down", "down", "enter", "escape", "colon")
+        await desk.sheet(Palette)
+        await desk.write("about rule")
+        await desk.press("enter")
+        await desk.until(lambda: desk.app.screen is desk.memory and desk.cursor == "rule")
+
+
+async def test_a_damaged_database_is_set_aside_and_said(place: Place) -> None:
+    furnish(place, "rule")
+    place.home.database.write_bytes(b"SQLite format 3\x00" + b"garbage" * 400)
+    async with seated(place, size=(120, 24)) as desk:
+        await desk.see("the database was damaged; it is kept as spark.db.broken-", "about rule")

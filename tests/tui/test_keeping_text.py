@@ -233,3 +233,18 @@ async def test_some_refused_among_many_are_listed_one_by_one(place: Place, edito
         await desk.press("asterisk", "E")
         await desk.sheet(TextViewDialog)
         await desk.see("saved b, 1 was refused", "ALREADY_EXISTS", "done")
+
+
+async def test_a_broken_file_is_mended_in_the_editor_where_it_lies(place: Place, editor: Path) -> None:
+    furnish(place, "rule")
+    editor.write_text("sed -i '/^<<<<<<</d; s/about rule/mended/' \"$1\"\n")
+    async with seated(place) as desk:
+        path = place.path(desk.entry("rule"))
+        path.write_text("<<<<<<< mine\n" + path.read_text("utf-8"), "utf-8")
+        desk.engine.refresh()
+        await desk.see("quarantined")
+        await desk.press("e")
+        assert "E opens the file" in desk.said
+        await desk.press("E")
+        await desk.see("the file is a memory again", "mended")
+        assert desk.names(state="active") == {"rule"}
