@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Always 0: a missed goal is something to read, not a failed test."""
     wanted = _parsed(arguments)
     with _folder(wanted.folder) as folder:
-        setting = Setting(folder, wanted.quick)
+        setting = Setting(folder, wanted.quick, wanted.most)
         subjects = {name: _run(name, setting) for name in wanted.names or SUBJECTS}
     told = {"machine": _machine(), "quick": wanted.quick, "subjects": subjects}
     wanted.results.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -41,6 +41,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SUBJECTS)}; default: all")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs")
+    parser.add_argument("--most", type=int, default=1_000_000, metavar="N", help="no home of more than N memories")
     parser.add_argument("--folder", type=Path, help="keep the homes here and use them again; must lie on a real disk")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the figures go as JSON")
     found = parser.parse_args(arguments)

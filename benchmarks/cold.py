@@ -6,7 +6,7 @@ from functools import partial
 from benchmarks import homes
 from benchmarks.figures import Figure, Goal, figure
 from benchmarks.processes import PYTHON, environment, in_turn, spark_tui, took
-from benchmarks.setting import QUICK_SIZE, Setting
+from benchmarks.setting import Setting
 from benchmarks.timing import timed
 
 SIZE = 350
@@ -24,7 +24,7 @@ MODEL_VERB = {"memory search, with the embedded model": VERBS[JUDGED]}
 
 def run(setting: Setting) -> Iterator[Figure | str]:
     """Words alone and then with the model, whose load is part of the second."""
-    size = setting.either(SIZE, QUICK_SIZE)
+    (size,) = setting.sizes(SIZE)
     place = homes.built(setting.folder, size)
     environ = environment(place.home.root)
     for embedding, verbs in (("none", VERBS), ("", MODEL_VERB)):

@@ -10,7 +10,7 @@ import apsw
 from benchmarks import homes
 from benchmarks.figures import Figure, Goal, figure
 from benchmarks.homes import Place
-from benchmarks.setting import QUICK_SIZE, Setting
+from benchmarks.setting import Setting
 from benchmarks.timing import interleaved
 from engine.memory.model import Changes, Draft, MemoryType, Scope
 from engine.runtime import Engine
@@ -24,7 +24,7 @@ BODY = "Written to be measured.\n\n为测量而写。" * 8
 
 def run(setting: Setting) -> Iterator[Figure | str]:
     """Adding and editing a memory of the user layer; half of a home's memories lie there."""
-    for size in setting.either(SIZES, (QUICK_SIZE,)):
+    for size in setting.sizes(*SIZES):
         place = homes.built(setting.folder, size)
         with place.open() as engine:
             yield from _figures(engine, place, size, setting.either(60, 6))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from benchmarks import homes
 from benchmarks.figures import Figure, Goal, figure
-from benchmarks.setting import QUICK_SIZE, Setting
+from benchmarks.setting import Setting
 from benchmarks.timing import Samples, interleaved, timed
 from engine.memory.injection import AgentProfile, InjectionStatus, Request
 from engine.providers.tokens import TokenCounter
@@ -20,7 +20,7 @@ PROFILE = AgentProfile(homes.AGENT, "Reviewer", "reads changes before they are m
 
 def run(setting: Setting) -> Iterator[Figure | str]:
     """Blocks without a session (chosen anew each time) and within one (the choice is frozen)."""
-    for size in setting.either(SIZES, (QUICK_SIZE,)):
+    for size in setting.sizes(*SIZES):
         with homes.built(setting.folder, size).open() as engine:
             yield from _figures(engine, size, setting.either(RUNS, 10))
 

@@ -9,7 +9,7 @@ from benchmarks import homes
 from benchmarks.figures import Figure, Goal, figure
 from benchmarks.homes import Place
 from benchmarks.processes import Took, environment, in_turn, spark_tui, took
-from benchmarks.setting import QUICK_SIZE, Setting
+from benchmarks.setting import Setting
 from benchmarks.timing import timed
 
 SIZE = 10_000
@@ -18,7 +18,7 @@ GOAL = Goal(plus=20_000)
 
 def run(setting: Setting) -> Iterator[Figure | str]:
     """Without vectors, as the command does it by default."""
-    size = setting.either(SIZE, QUICK_SIZE)
+    (size,) = setting.sizes(SIZE)
     place = homes.built(setting.folder, size)
     files = [path for folder in _folders(place) for path in sorted(folder.glob("*_*.md"))]
     calls = {"reindex": lambda: _reindex(place), "read": lambda: _read(files)}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from benchmarks import homes
 from benchmarks.figures import Figure, Goal, figure
-from benchmarks.setting import QUICK_SIZE, Setting
+from benchmarks.setting import Setting
 from benchmarks.timing import Timed, interleaved
 from engine.memory.retrieval import DEPTH, SearchResult, SearchStatus
 from engine.providers.choice import chosen_embedder
@@ -22,7 +22,7 @@ SHARES = (0.5, 0.95)
 def run(setting: Setting) -> Iterator[Figure | str]:
     """Figures at every size; each question is asked once, since its vector is kept for the next time."""
     yield "vectors in these homes are random unit vectors; those of the questions are real"
-    for size in setting.either(SIZES, (QUICK_SIZE,)):
+    for size in setting.sizes(*SIZES):
         place = homes.built(setting.folder, size)
         asked = homes.questions(setting.either(200, 10) + 1)
         with place.open() as engine:

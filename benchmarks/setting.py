@@ -11,11 +11,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """``folder`` keeps the homes; ``quick`` wants a run of seconds whose figures mean little."""
+    """``folder`` keeps the homes, of ``most`` memories at most; ``quick`` wants a run whose figures mean little."""
 
     folder: Path
     quick: bool = False
+    most: int = 1_000_000
 
     def either(self, full: T, quick: T) -> T:
         """The one of two sizes that is wanted."""
         return quick if self.quick else full
+
+    def sizes(self, *full: int) -> list[int]:
+        """How many memories the homes shall have: each of the full sizes that is not too large."""
+        return [QUICK_SIZE] if self.quick else [size for size in full if size <= self.most] or [self.most]

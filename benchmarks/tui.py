@@ -7,7 +7,7 @@ from benchmarks.figures import Figure, Goal
 from benchmarks.homes import Place
 from benchmarks.processes import PYTHON, environment, spark_tui
 from benchmarks.pty import ROWS, Terminal
-from benchmarks.setting import QUICK_SIZE, Setting
+from benchmarks.setting import Setting
 from benchmarks.timing import Samples
 from engine.memory.listing import Filter
 
@@ -24,7 +24,7 @@ NAME_SHOWN = 6
 
 def run(setting: Setting) -> Iterator[Figure | str]:
     """First frames, then both apps side by side: at rest, and under keys."""
-    size = setting.either(SIZE, QUICK_SIZE)
+    (size,) = setting.sizes(SIZE)
     place = homes.built(setting.folder, size)
     with place.open() as engine:
         newest = engine.listing.window(Filter(), limit=1)[0].name[:NAME_SHOWN].encode()

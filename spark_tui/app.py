@@ -83,6 +83,7 @@ class SparkApp(App[None], inherit_bindings=False):
         self.engine: Engine | None = None
         self.drafts = Drafts(home.root / "drafts")
         self.folder = folder
+        self.asked_to_commit: set[Path] = set()
         self.problem: str | None = None
         self._opener = opener
         self._read_only = read_only

@@ -68,9 +68,9 @@ def _costs(preview: Preview) -> Iterable[Block]:
     yield blank()
     yield _heading(_("Tokens per entry"))
     fixed = preview.tokens - sum(tokens for _id, tokens in preview.lines)
-    body = [(_number(tokens), *_names(preview, entry_id)) for entry_id, tokens in preview.lines]
-    body.append((_number(fixed), (("dim", _("the fixed text")),), ()))
-    yield Table(_header(_("tokens")), tuple(body))
+    body = [(_number(tokens), _names(preview, entry_id)[0]) for entry_id, tokens in preview.lines]
+    body.append((_number(fixed), (("dim", _("the fixed text")),)))
+    yield Table(_header(_("tokens"))[:2], tuple(body))
 
 
 def _left_out(preview: Preview) -> Iterable[Block]:

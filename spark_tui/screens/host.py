@@ -23,6 +23,8 @@ class Host(Protocol):
     """Unsaved text of forms, on disk."""
     folder: Path
     """Where the program was started."""
+    asked_to_commit: set[Path]
+    """Projects whose people were asked in this run whether their memories are committed."""
 
     @property
     def refusal(self) -> str | None:

@@ -9,6 +9,7 @@ from engine.memory.workspaces import Workspace
 from spark_tui.drafts import NEW, FormDraft
 from spark_tui.presenters.diff_lines import entry_text, values_text
 from spark_tui.presenters.form_values import all_changes, changes_of, draft_of, new_values, values_of
+from spark_tui.screens.commit_question import ask_whether_to_commit
 from spark_tui.screens.dialogs.choose import Choice, ChooseDialog
 from spark_tui.screens.dialogs.conflict import Versions
 from spark_tui.screens.dialogs.memory_form import FormTask, MemoryForm, Values
@@ -41,7 +42,9 @@ class FormFlow:
             agents=self._agents(),
             resumed=draft is not None,
         )
-        await self._filled(task, _("added {name}"))
+        entry = await self._filled(task, _("added {name}"))
+        if entry is not None and entry.scope is Scope.PROJECT:
+            await ask_whether_to_commit(self._screen)
 
     async def edit(self, key: str) -> None:
         """The fields of a memory; a draft goes on from the version it was begun on."""
@@ -78,8 +81,8 @@ class FormFlow:
             resumed=draft is not None,
         )
 
-    async def _filled(self, task: FormTask, said: str) -> None:
-        """Show a form; tell what became of it, and put the cursor on what was stored."""
+    async def _filled(self, task: FormTask, said: str) -> Entry | None:
+        """Show a form; tell what became of it, and put the cursor on what was stored, which is the answer."""
         screen = self._screen
         form = MemoryForm(task, screen.host.drafts)
         entry = await screen.app.push_screen_wait(form)
@@ -90,6 +93,7 @@ class FormFlow:
             screen.say(words, "good")
         elif form.is_dirty:
             screen.say(_("not saved; the draft is kept and offered next time"), "warning")
+        return entry
 
     async def _resumed(self, key: str) -> FormDraft | None:
         """The draft of a form, when there is one and the person wants it."""

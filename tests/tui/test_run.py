@@ -52,3 +52,16 @@ def test_a_dumb_terminal_is_refused_by_name(tmp_path: Path, term: str) -> None:
     assert b"cannot show screens" in said
     assert b"\x1b" not in said
     assert not (tmp_path / "spark").exists()
+
+
+def test_a_settings_file_that_is_no_toml_is_named_before_anything_is_drawn(tmp_path: Path) -> None:
+    (tmp_path / "spark").mkdir()
+    (tmp_path / "spark" / "config.toml").write_text("[ui\n", "utf-8")
+    ours, theirs = pty.openpty()
+    with start(tmp_path, stdin=theirs, stderr=theirs) as process:
+        assert process.wait(timeout=30) == 1
+    said = os.read(ours, 4096)
+    os.close(ours)
+    os.close(theirs)
+    assert b"config.toml is not valid TOML" in said
+    assert b"\x1b" not in said
