@@ -8,6 +8,9 @@ from zoneinfo import ZoneInfo
 from engine.errors import ValidationFailed
 
 DAY_MS = 86_400_000
+# A day inside what any zone can write back.
+_EARLIEST = datetime(1, 1, 3, tzinfo=UTC)
+_LATEST = datetime(9999, 12, 29, tzinfo=UTC)
 
 
 class Clock(Protocol):
@@ -30,14 +33,27 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
     def zone(self) -> ZoneInfo:
-        """The zone of TZ or of the system; UTC when neither can be named."""
+        """The zone of TZ or of the system; where it has no name, the whole-hour zone of the same offset, else UTC."""
         import tzlocal
 
         try:
-            found: tzinfo = tzlocal.get_localzone()
+            key = str(getattr(tzlocal.get_localzone(), "key", ""))
         except Exception:  # a broken TZ or zone file must never stop a memory from being read
-            return ZoneInfo("UTC")
-        return found if isinstance(found, ZoneInfo) else ZoneInfo("UTC")
+            key = ""
+        offset = time.localtime().tm_gmtoff
+        named = _zone(key)
+        if named is not None and datetime.now(named).utcoffset() == timedelta(seconds=offset):
+            return named
+        hours, odd = divmod(offset, 3600)
+        return (None if odd or not hours else _zone(f"Etc/GMT{-hours:+d}")) or ZoneInfo("UTC")
+
+
+def _zone(key: str) -> ZoneInfo | None:
+    """A zone that can be read back by its name; a zone file of the machine's own has none."""
+    try:
+        return ZoneInfo(key) if key else None
+    except (OSError, ValueError, LookupError):
+        return None
 
 
 class ManualClock:
@@ -73,6 +89,8 @@ def parse_iso(text: str) -> int:
         raise ValidationFailed(f"not an ISO-8601 time: {text[:40]!r}") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
+    if not _EARLIEST <= moment <= _LATEST:
+        raise ValidationFailed(f"the year {moment.year} is out of range")
     delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
     return delta // timedelta(milliseconds=1)
 

@@ -5,6 +5,7 @@ import logging.handlers
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from io import TextIOWrapper
 from pathlib import Path
@@ -20,6 +21,8 @@ _LINE: Final = "%(asctime)s %(levelname)s %(process)d %(name)s: %(message)s"
 # A line without any of these holds nothing a redactor looks for; most lines are such lines.
 _WORD = re.compile(r"pass|pwd|pw[:= ]|secret|token|key|bearer|authorization|mysql|curl|wget|https?\s|@|://")
 _LONG_TOKEN = re.compile(r"[A-Za-z0-9_+/=\-]{16}")
+# What would begin a line of its own, move a terminal's cursor or hide text, in a message that quotes somebody.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _LONG_NUMBER = re.compile(r"[0-9](?:[ .()\-]{0,2}[0-9]){10}")
 
 
@@ -33,7 +36,8 @@ def setup(log_path: Path, level: str, redact: Callable[[str], str]) -> None:
     root = logging.getLogger()
     for handler in [each for each in root.handlers if isinstance(each, _LogFile)]:
         root.removeHandler(handler)
-        handler.close()
+        with suppress(OSError):  # a full disk refuses what was still buffered
+            handler.close()
     file = _LogFile(log_path)
     file.setFormatter(_Redacting(redact))
     root.addHandler(file)
@@ -62,6 +66,11 @@ class _Redacting(logging.Formatter):
             return self._redact(line)
         except Exception as error:  # what cannot be checked is not written
             return f"{self.formatTime(record)} {record.levelname} {record.name}: (not written: {type(error).__name__})"
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """One record is one line, whatever its values hold; only a traceback has more."""
+        record.message = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], record.message)
+        return super().formatMessage(record)
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
         return datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="milliseconds")

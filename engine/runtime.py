@@ -107,7 +107,7 @@ class Engine:
         """Keeps the vectors true; loads no model before it is needed."""
         from engine.memory.embedding import Embeddings
 
-        return Embeddings(self.database, self._embedder, self.clock, self.bus)
+        return Embeddings(self.database, self._embedder, self.clock, self.bus, self.memory_settings)
 
     @cached_property
     def retrieval(self) -> "Retrieval":

@@ -2,7 +2,9 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final
 
 from engine.bus import Bus
@@ -17,8 +19,17 @@ FOLLOW_S: Final = 0.5
 EXPIRY_ROUNDS: Final = 60
 IDLE_RELEASE_S: Final = 300.0
 WATCH_DEBOUNCE_MS: Final = 200
+STOP_WAIT_S: Final = 5.0
 WAKES: Final = (MemoryChanged, SettingsChanged)
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The events of one start. They are never cleared or shared: a worker that ends late must still see its stop."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    changed: threading.Event = field(default_factory=threading.Event)
 
 
 class Workers:
@@ -39,8 +50,7 @@ class Workers:
         self._directory = directory
         self._embeddings = embeddings
         self._refresh_files = refresh
-        self._stop = threading.Event()
-        self._changed = threading.Event()
+        self._round = _Round()
         self._threads: list[threading.Thread] = []
 
     @property
@@ -52,38 +62,40 @@ class Workers:
         """Start following, watching and filling; a second call does nothing."""
         if self._threads:
             return
-        jobs: tuple[Callable[[], None], ...] = (self._follow, self._watch, self._fill)
-        self._changed.set()
-        self._threads = [threading.Thread(target=self._guard(job), name=job.__name__, daemon=True) for job in jobs]
+        jobs: tuple[Callable[[_Round], None], ...] = (self._follow, self._watch, self._fill)
+        current = self._round = _Round()
+        current.changed.set()
+        self._threads = [
+            threading.Thread(target=self._guarded, args=(job, current), name=job.__name__, daemon=True) for job in jobs
+        ]
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """Ask all to end and wait for them, 5 s at most."""
-        self._stop.set()
-        self._changed.set()
+        """Ask all to end and wait for them, 5 s in all; one that is still waiting for a model ends when it wakes."""
+        self._round.stop.set()
+        self._round.changed.set()
+        deadline = time.monotonic() + STOP_WAIT_S
         for thread in self._threads:
-            thread.join(5)
+            thread.join(max(0.0, deadline - time.monotonic()))
         self._threads = []
-        self._stop.clear()
 
-    def _guard(self, job: Callable[[], None]) -> Callable[[], None]:
-        def run() -> None:
-            while not self._stop.is_set():
-                try:
-                    job()
+    def _guarded(self, job: Callable[[_Round], None], current: _Round) -> None:
+        while not current.stop.is_set():
+            try:
+                job(current)
+                return
+            except Exception:  # a worker that died silently would look like "nothing changed"
+                if current.stop.is_set():  # it woke after the database was closed
                     return
-                except Exception:  # a worker that died silently would look like "nothing changed"
-                    _log.exception("worker %s failed and starts again", job.__name__)
-                    self._stop.wait(5)
+                _log.exception("worker %s failed and starts again", job.__name__)
+                current.stop.wait(5)
 
-        return run
-
-    def _follow(self) -> None:
+    def _follow(self, current: _Round) -> None:
         """Announce what other processes commit, and entries that expire while nobody writes."""
         database = self._database
         seen, rounds = database.data_version(), 0
-        while not self._stop.wait(FOLLOW_S):
+        while not current.stop.wait(FOLLOW_S):
             rounds += 1
             now = database.data_version()
             if now != seen:
@@ -93,19 +105,19 @@ class Workers:
                 self._refresh()
                 self._bus.announce(MemoryChanged())
 
-    def _watch(self) -> None:
+    def _watch(self, current: _Round) -> None:
         """Adopt hand edits as they are saved. Event kinds are not trusted: the folder is looked at again."""
         from watchfiles import watch
 
-        while not self._stop.is_set():
+        while not current.stop.is_set():
             layers = self._layers.person()
             folders = [layer.folder for layer in layers if layer.folder.is_dir()]
             if not folders:
-                self._stop.wait(FOLLOW_S)
+                current.stop.wait(FOLLOW_S)
                 continue
             for changes in watch(
                 *folders,
-                stop_event=self._stop,
+                stop_event=current.stop,
                 debounce=WATCH_DEBOUNCE_MS,
                 recursive=False,
                 yield_on_timeout=True,
@@ -122,22 +134,22 @@ class Workers:
         except SparkError as error:
             _log.warning("files not refreshed: %s", error.code)
 
-    def _fill(self) -> None:
+    def _fill(self, current: _Round) -> None:
         """Make missing vectors when something changed; give the model back when nothing wanted it for five minutes."""
-        quiet = self._bus.listen(lambda fact: self._changed.set() if isinstance(fact, WAKES) else None)
+        quiet = self._bus.listen(lambda fact: current.changed.set() if isinstance(fact, WAKES) else None)
         try:
-            while not self._stop.is_set():
-                woken = self._changed.wait(IDLE_RELEASE_S)
-                self._changed.clear()
-                if woken and not self._stop.is_set():
-                    self._fill_now()
+            while not current.stop.is_set():
+                woken = current.changed.wait(IDLE_RELEASE_S)
+                current.changed.clear()
+                if woken and not current.stop.is_set():
+                    self._fill_now(current)
                 elif not woken:
                     self._embeddings.release()
         finally:
             quiet()
 
-    def _fill_now(self) -> None:
+    def _fill_now(self, current: _Round) -> None:
         try:
-            self._embeddings.fill(stop=self._stop.is_set)
+            self._embeddings.fill(stop=current.stop.is_set)
         except SparkError as error:
             _log.warning("vectors not filled: %s", error.code)

@@ -12,17 +12,26 @@ import apsw
 
 from engine.clock import Clock
 from engine.config import MemorySettings
-from engine.errors import SparkError, StoreReadOnly
+from engine.errors import AlreadyExists, SparkError, StoreReadOnly, ValidationFailed
 from engine.identity import Ids
 from engine.memory import history_rows, rows
 from engine.memory.commit import Committer, Pending, change_of, changed_fields
+from engine.memory.differences import is_away
+from engine.memory.document import next_version
 from engine.memory.file_reader import FoundFile, read_file
 from engine.memory.model import AuthorRole, Entry, Layer, MemoryType, Scope, Source, State
 from engine.memory.rows import FileRow, Row
 from engine.storage import files
 from engine.storage.database import Database
+from engine.storage.transaction import FileMoved
 
 BATCH = 500
+# What one file can bring about by what it says; everything else (a busy store, a full disk) concerns them all.
+_UNEXPECTED = (
+    ValueError, TypeError, ArithmeticError, LookupError, RecursionError,
+    apsw.ConstraintError, apsw.TooBigError, apsw.MismatchError,
+)  # fmt: skip
+ITS_OWN_FAULT = (ValidationFailed, AlreadyExists, FileMoved, *_UNEXPECTED)
 _log = logging.getLogger(__name__)
 
 
@@ -48,9 +57,19 @@ class Adoption:
         touched: list[str] = []
         remaining = iter(sorted(names))
         while batch := list(islice(remaining, BATCH)):
-            found = [read_file(layer, layer.folder / name, self._clock.zone()) for name in batch]
+            found = [self._read(layer, name) for name in batch]
             touched += self._batch(layer, [each for each in found if each], quiet=quiet)
         return touched
+
+    def _read(self, layer: Layer, name: str) -> FoundFile | None:
+        path = layer.folder / name
+        try:
+            return read_file(layer, path, self._clock.zone())
+        except ITS_OWN_FAULT as error:
+            data, found = files.content(path), files.signature(path)
+            if data is None or found is None:
+                return None
+            return FoundFile(layer, path, data, found, None, "", _reason(error), False)
 
     def _batch(self, layer: Layer, found: Sequence[FoundFile], *, quiet: bool) -> list[str]:
         with self._database.read() as connection:
@@ -62,20 +81,49 @@ class Adoption:
         by_hand: list[FoundFile] = []
         with self._database.write() as connection:
             for file in unsettled:
-                self._follow_move(connection, file)
-                known = _known(connection, file)
-                if known and known.signature != file.found and _reads_the_same(file, known):
-                    rows.set_signature(connection, known.rid, file.found)
+                try:
+                    with connection:  # a savepoint: one bad file takes nothing with it
+                        changed = self._one(connection, operation, file, quiet=quiet)
+                except ITS_OWN_FAULT as error:
+                    touched += self._set_aside(connection, file, error)
                     continue
-                verdict = self._decide(connection, file)
-                if isinstance(verdict, str):
-                    touched += self._quarantine(connection, file, verdict)
-                elif verdict.base is not None and self._database.opening.read_only is None:
+                if changed is None:
                     by_hand.append(file)
                 else:
-                    self._store(connection, operation, verdict, file, quiet=quiet)
-                    touched.append(file.id)
-        return touched + [file.id for file in by_hand if self._adopt_by_hand(layer, file)]
+                    touched += changed
+        left = [file for file in by_hand if not self._adopt_by_hand(layer, file)]
+        late = [file for file in left if self._adopt_by_hand(layer, file)]  # what they wait for may be adopted by now
+        return touched + [file.id for file in by_hand if file not in left or file in late]
+
+    def _one(
+        self, connection: apsw.Connection, operation: str, file: FoundFile, *, quiet: bool
+    ) -> Sequence[str] | None:
+        """Take one file in as far as rows go; answers the ids touched, None where its file is to be written as well."""
+        self._follow_move(connection, file)
+        known = _known(connection, file)
+        if known and known.signature != file.found and _reads_the_same(file, known):
+            rows.set_signature(connection, known.rid, file.found)
+            return []
+        verdict = self._decide(connection, file)
+        if isinstance(verdict, str):
+            return self._quarantine(connection, file, verdict)
+        if verdict.base is not None and self._database.opening.read_only is None:
+            return None
+        self._store(connection, operation, verdict, file, quiet=quiet)
+        return [file.id]
+
+    def _set_aside(self, connection: apsw.Connection, file: FoundFile, error: Exception) -> Sequence[str]:
+        """One bad file is one bad file: it is quarantined, or left for the next look, and the others go on."""
+        if isinstance(error, FileMoved):
+            _log.info("%s not adopted yet: %s", file.id, error.code)
+            return []
+        try:
+            with connection:
+                touched = self._quarantine(connection, file, _reason(error))
+        except ITS_OWN_FAULT as second:
+            _log.error("%s of %s left out: %s", file.path.name, file.layer.key, type(second).__name__)
+            return []
+        return touched
 
     def _follow_move(self, connection: apsw.Connection, file: FoundFile) -> None:
         """A file that moved from one agent's folder to another's is the same memory, not a vanished and a new one."""
@@ -135,7 +183,7 @@ class Adoption:
             return Pending(file.layer, known, back, file.body, "adopt")
         edited = replace(
             entry,
-            version=known.entry.version + 1,
+            version=next_version(known.entry),
             updated_at=self._clock.now_ms(),
             author_role=AuthorRole.MANUAL_USER,
         )
@@ -144,6 +192,16 @@ class Adoption:
 
     def _adopt_by_hand(self, layer: Layer, file: FoundFile) -> bool:
         """Write version and author into the file as well; decided anew, since files before it may have changed much."""
+        try:
+            return self._written_by_hand(file)
+        except (ValidationFailed, *_UNEXPECTED) as error:
+            with self._database.write() as connection:
+                return bool(self._set_aside(connection, file, error))
+        except SparkError as error:
+            _log.warning("hand edit of %s not adopted yet: %s", file.id, error.code)
+            return False
+
+    def _written_by_hand(self, file: FoundFile) -> bool:
         with self._database.write() as connection:
             operation = history_rows.fresh_group(connection, self._ids)
             verdict = self._decide(connection, file)
@@ -155,9 +213,6 @@ class Adoption:
         except StoreReadOnly:  # a checkout that may only be read: the index follows it, the file stays as it is
             with self._database.write() as connection:
                 self._store(connection, operation, verdict, file, quiet=False)
-        except SparkError as error:
-            _log.warning("hand edit of %s not adopted yet: %s", file.id, error.code)
-            return False
         return True
 
     def _giving_way(self, connection: apsw.Connection, pending: Pending) -> list[Pending]:
@@ -213,13 +268,45 @@ def _is_settled(file: FoundFile, known: FileRow | None) -> bool:
 
 
 def give_way(connection: apsw.Connection, layer: Layer, old: Row, new: Entry, now: int) -> Pending:
-    """The expired holder of a name makes room: invalid from now, superseded by the new fact (02 §4)."""
+    """The expired holder of a name makes room: invalid from now, superseded by the new fact (02 §4).
+
+    Raises ``AlreadyExists`` for a holder that has not expired, ``FileMoved`` when its file is not what the row knows.
+    """
+    if old.entry.state(now) is not State.EXPIRED:
+        raise _name_taken(old.entry)
     entry = replace(
-        old.entry, invalid_at=now, superseded_by=new.id, version=old.entry.version + 1, updated_at=now,
+        old.entry, invalid_at=now, superseded_by=new.id, version=next_version(old.entry), updated_at=now,
         author_role=new.author_role,
     )  # fmt: skip
     body = rows.body_of(connection, old.rid)
-    return Pending(layer, old, entry, body, "supersede", base=files.content(layer.folder / old.entry.file))
+    return Pending(layer, old, entry, body, "supersede", base=base_of(connection, layer, old))
+
+
+def base_of(connection: apsw.Connection, layer: Layer, row: Row) -> bytes | None:
+    """The file an entry's next version is made from; None where it is gone and known to be.
+
+    Raises ``FileMoved`` when it is not the one the row was read from: what a hand wrote would be lost.
+    """
+    data = files.content(layer.folder / row.entry.file)
+    known = rows.file_rows(connection, layer.key, row.entry.id)[row.entry.file]
+    gone = known.file_state is State.MISSING or is_away(layer)
+    if gone if data is None else files.content_hash(data) == known.file_hash:
+        return data
+    raise FileMoved(f"{row.entry.file} was changed by another program meanwhile", "try again")
+
+
+def _name_taken(entry: Entry) -> AlreadyExists:
+    """The error for a name that an entry of the same layer holds."""
+    return AlreadyExists(
+        f"an active memory named {entry.name} exists in this scope ({entry.id})",
+        f"edit {entry.id}, or choose another name",
+        id=entry.id,
+    )
+
+
+def _reason(error: Exception) -> str:
+    """Why a file is out of service; of an error nobody foresaw only the name, since its text may quote the file."""
+    return error.message if isinstance(error, SparkError) else f"it cannot be taken in ({type(error).__name__})"
 
 
 def _placeholder(layer: Layer, file: FoundFile, now: int) -> Entry:

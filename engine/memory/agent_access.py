@@ -11,7 +11,7 @@ from engine.errors import NotFound, SparkError, ValidationFailed
 from engine.memory import rows
 from engine.memory.block import line_of, plain
 from engine.memory.layers import Layers
-from engine.memory.model import Entry, MemoryType, State
+from engine.memory.model import Entry, MemoryType, State, is_id
 from engine.memory.retrieval import Retrieval, SearchResult, SearchStatus
 from engine.memory.rows import Row
 from engine.storage.database import Database
@@ -85,9 +85,8 @@ class AgentMemory:
         try:
             recalled, row = self._recalled(session, entry_id)
         except SparkError as error:
-            _log.info(
-                "recall: session=%s agent=%s id=%s outcome=%s", session.id, session.agent, entry_id[:20], error.code
-            )
+            told = entry_id if is_id(entry_id) else "(no id)"  # any other text may be anything
+            _log.info("recall: session=%s agent=%s id=%s outcome=%s", session.id, session.agent, told, error.code)
             raise
         self._count(row)
         outcome = recalled.entry.state(self._clock.now_ms())

@@ -35,9 +35,8 @@ def check_storable(content: Draft | Entry, body: str) -> None:
 
 def secret_in(content: Draft | Entry, body: str, *others: str) -> str | None:
     """The kind of secret or private number in a memory's texts (02 §4.3); None when there is none."""
-    from engine.memory.sensitive.scan import (
-        find_sensitive,  # 120 patterns, which a command that writes nothing never needs
-    )
+    # Here, because a command that only reads never needs its 120 patterns.
+    from engine.memory.sensitive.scan import find_sensitive
 
     finding = find_sensitive(*_texts(content, body), *others)
     return finding.kind if finding else None

@@ -1,6 +1,8 @@
 """MEMORY.md: one line for each active memory of a layer, newest first; derived, so unsynced and rebuilt at need."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,12 +34,33 @@ class Directory:
         self._database = database
         self._clock = clock
         self._seen: dict[str, _Seen] = {}
+        self._put_off: dict[str, Layer] | None = None
+
+    @contextmanager
+    def coalesced(self) -> Iterator[None]:
+        """Within this every layer is written once, at the end, however many changes it sees.
+
+        The caller holds the writers' lock.
+        """
+        if self._put_off is not None:
+            yield
+            return
+        self._put_off = {}
+        try:
+            yield
+        finally:
+            layers, self._put_off = self._put_off.values(), None
+            for layer in layers:
+                self.refresh(layer)
 
     def refresh(self, layer: Layer) -> None:
         """Rewrite the file when it would read differently; a failure is logged, since nothing is lost by it.
 
         The caller holds the writers' lock.
         """
+        if self._put_off is not None:
+            self._put_off[layer.key] = layer
+            return
         text, seen = self._rendered(layer)
         self._seen[layer.key] = seen
         path = layer.folder / FILE_NAME

@@ -30,6 +30,8 @@ OWN_FIELDS = (
     "invalid_at", "superseded_by", "archived", "version", "author_role", "source_session_id", "source_turn_id",
     "extraction_model", "evidence", "evidence_status",
 )  # fmt: skip
+# Versions stay below this; one more than the last of them would be a file that no longer reads as a memory.
+VERSION_LIMIT = 2**31
 # A file that has all of these was written by a store; one that lacks some was made by hand.
 STORE_FIELDS = ("id", "created_at", "updated_at", "version", "author_role")
 
@@ -114,6 +116,13 @@ def entry_of(document: Document, layer: Layer, file_id: str, file_ms: int, zone:
     )
 
 
+def next_version(entry: Entry) -> int:
+    """The version after the present one. Raises ``ValidationFailed`` where no file may say a higher one."""
+    if entry.version + 1 >= VERSION_LIMIT:
+        raise ValidationFailed(f"{entry.id} has the last version there is", "lower the version in a copy of its file")
+    return entry.version + 1
+
+
 def _name(text: str) -> str:
     if not text or slug(text) != text:
         raise ValidationFailed(f"the name is not a slug{'; ' + slug(text) + ' would be one' if slug(text) else ''}")
@@ -170,7 +179,7 @@ class _Reader:
 
     def version(self) -> int:
         text = self.text("version", "1")
-        if not text.isdecimal() or not 1 <= int(text) < 2**31:
+        if not text.isdecimal() or len(text) > 10 or not 1 <= int(text) < VERSION_LIMIT:
             raise ValidationFailed("version must be a whole number from 1")
         return int(text)
 

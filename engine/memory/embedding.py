@@ -21,6 +21,8 @@ from engine.storage.database import Database
 from engine.vector import FLOAT_BYTES, Vector
 
 FAILURE_PAUSE_MS: Final = 300_000
+# How long a search may wait for another writer before it does without vectors.
+GENERATION_WAIT_MS: Final = 500
 FILL_BEFORE_SEARCH: Final = 256
 BATCH: Final = 32
 QUERY_CACHE: Final = 64
@@ -44,13 +46,24 @@ class EmbeddingState:
 
 
 class Embeddings:
-    """One embedding model at a time; a change of model makes a new generation and drops the old vectors."""
+    """One embedding model at a time; a change of model makes a new generation and drops the old vectors.
 
-    def __init__(self, database: Database, make: Callable[[], Embedder | None], clock: Clock, bus: Bus) -> None:
+    ``follow`` is called before each use: it reads settings another process changed, and calls ``reload`` if it did.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        make: Callable[[], Embedder | None],
+        clock: Clock,
+        bus: Bus,
+        follow: Callable[[], object] = lambda: None,
+    ) -> None:
         self._database = database
         self._make = make
         self._clock = clock
         self._bus = bus
+        self._follow = follow
         self._lock = threading.RLock()
         self._embedder: Embedder | None = None
         self._made = False
@@ -65,7 +78,11 @@ class Embeddings:
         return embedder.floor if embedder else -1.0
 
     def query(self, text: str) -> Vector | None:
-        """The vector of a query; None when no model is set. Raises ``EmbeddingFailed``, at once for 5 min after one."""
+        """The vector of a query; None when no model is set.
+
+        Raises ``EmbeddingFailed``, at once for 5 min after one, or ``StoreBusy`` when a generation cannot be begun.
+        """
+        self._follow()
         embedder = self._current()
         if embedder is None:
             return None
@@ -77,7 +94,8 @@ class Embeddings:
         vector = self._guarded(lambda: embedder.query(text))
         self._generation(embedder)
         with self._lock:
-            self._queries[text] = vector
+            if self._embedder is embedder:  # else a vector of a model that is no longer in force
+                self._queries[text] = vector
             while len(self._queries) > QUERY_CACHE:
                 self._queries.popitem(last=False)
         return vector
@@ -85,8 +103,9 @@ class Embeddings:
     def fill(self, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> tuple[int, int]:
         """Embed up to ``limit`` entries that have no vector yet; answers (entries with one, entries in all).
 
-        Raises ``EmbeddingFailed``. Works in batches of 32 so that other writers get in between.
+        Raises ``EmbeddingFailed`` or ``StoreBusy``. Works in batches of 32 so that other writers get in between.
         """
+        self._follow()
         embedder = self._current()
         if embedder is None or not self._database.writable:
             return 0, 0
@@ -99,9 +118,10 @@ class Embeddings:
                 break
             texts = [rows.input_text(row.entry) for row in batch]
             vectors = self._guarded(partial(embedder.passages, texts))
-            generation = self._fitting(embedder, vectors, generation)
-            if not self._keep(batch, vectors, generation):
+            fitting = self._fitting(embedder, vectors, generation)
+            if fitting is None or not self._keep(batch, vectors, fitting):
                 break  # another process has begun a new generation, or every text moved on: next time
+            generation = fitting
             left = None if left is None else left - len(batch)
             self._bus.announce(EmbeddingProgress(*self._counts(generation)))
         return self._counts(generation)
@@ -165,18 +185,29 @@ class Embeddings:
             raise
 
     def _generation(self, embedder: Embedder) -> int:
-        """The number of this model's generation; a new one is begun when the model is not the stored one."""
+        """The number of this model's generation; a new one is begun when the model is not the stored one.
+
+        Raises ``EmbeddingFailed`` when it is no longer the model in force: its vectors would drop those of that one.
+        """
         with self._database.read() as connection:
             if VECTORS.model(connection) == embedder.model:
                 return VECTORS.generation(connection)
         if not self._database.writable:
             return 0
         dimension = self._guarded(embedder.dimension)
-        with self._database.write() as connection:
+        if not self._is_in_force(embedder):
+            raise EmbeddingFailed("the embedding model was changed a moment ago", "try again")
+        with self._database.write(wait_ms=GENERATION_WAIT_MS) as connection:
             if VECTORS.model(connection) != embedder.model:
                 VECTORS.begin_generation(connection, embedder.model, dimension)
                 _log.info("new vector generation for model %s", embedder.model)
             return VECTORS.generation(connection)
+
+    def _is_in_force(self, embedder: Embedder) -> bool:
+        """Whether the settings file, as it is now, names this model."""
+        self._follow()
+        current = self._peek()
+        return current is not None and current.model == embedder.model
 
     def _repair(self) -> None:
         with self._database.read() as connection:
@@ -191,13 +222,22 @@ class Embeddings:
             found = connection.execute(sql, {"generation": generation, "limit": limit})
             return [rows.row_of(values) for values in found]
 
-    def _fitting(self, embedder: Embedder, vectors: list[Vector], generation: int) -> int:
-        """The generation these vectors belong to: an endpoint may answer with another dimension under the same name."""
+    def _fitting(self, embedder: Embedder, vectors: list[Vector], generation: int) -> int | None:
+        """The generation these vectors belong to; None when there is another by now.
+
+        An endpoint may answer with another dimension under the same name: that alone begins a new one here.
+        """
         dimension = len(vectors[0]) // FLOAT_BYTES
         with self._database.read() as connection:
+            if not _is_current(connection, embedder, generation):
+                return None
             if VECTORS.dimension(connection) == dimension:
                 return generation
+        if not self._is_in_force(embedder):
+            return None
         with self._database.write() as connection:
+            if not _is_current(connection, embedder, generation):
+                return None
             return VECTORS.begin_generation(connection, embedder.model, dimension)
 
     def _keep(self, batch: list[Row], vectors: list[Vector], generation: int) -> int:
@@ -219,6 +259,10 @@ class Embeddings:
                 connection.execute(f"SELECT count(*) FROM memory_entry WHERE {_WANTING}", {"generation": generation})
             )[0]
         return total - left, total
+
+
+def _is_current(connection: apsw.Connection, embedder: Embedder, generation: int) -> bool:
+    return (VECTORS.model(connection), VECTORS.generation(connection)) == (embedder.model, generation)
 
 
 def _put(connection: apsw.Connection, row: Row, vector: Vector, generation: int) -> bool:

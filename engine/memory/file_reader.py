@@ -1,5 +1,6 @@
 """Reads one memory file as a memory, or says why it cannot be one; never changes a byte of it."""
 
+import re
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
@@ -14,6 +15,7 @@ from engine.storage.files import Signature
 from engine.storage.frontmatter import Document
 
 _BROKEN = ".broken-"
+_OURS = re.compile(rf"({'|'.join(OWN_FIELDS)}):")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def parsed(layer: Layer, path: Path, data: bytes, found: Signature, zone: ZoneIn
         document = frontmatter.read(data)
         entry = entry_of(document, layer, path.stem, found.mtime_ns // 1_000_000, zone)
         check_storable(entry, document.body)
-        _check_secrets(document, entry)
+        _check_secrets(document, entry, data)
     except SparkError as error:
         return FoundFile(layer, path, data, found, None, "", error.message, False)
     by_store = all(field in document.fields for field in STORE_FIELDS)
@@ -93,12 +95,18 @@ def copies_beside(path: Path) -> list[Path]:
     return sorted(path.parent.glob(escape(path.name + _BROKEN) + "*"))
 
 
-def _check_secrets(document: Document, entry: Entry) -> None:
+def _check_secrets(document: Document, entry: Entry, data: bytes) -> None:
     """The gate no door opens (02 §4.3). Raises ``ValidationFailed`` that names the kind, never the text."""
-    foreign = [f"{key}: {value}" for key, value in document.fields.items() if key not in OWN_FIELDS]
-    kind = secret_in(entry, document.body, *foreign)
+    origin = (entry.source_session_id or "", entry.source_turn_id or "", entry.extraction_model or "")
+    kind = secret_in(entry, document.body, *origin, _by_hand(document, data))
     if kind is not None:
         raise ValidationFailed(f"it holds something secret or private ({kind})")
+
+
+def _by_hand(document: Document, data: bytes) -> str:
+    """What a person wrote into the frontmatter beside our plain fields: keys of their own however nested, comments."""
+    head = data[: len(data) - len(document.body.encode())].decode("utf-8", "replace")
+    return "\n".join(line for line in head.splitlines() if "#" in line or not _OURS.match(line))
 
 
 def _check_id(layer: Layer, stem: str) -> None:

@@ -12,7 +12,7 @@ from engine.memory.commit import Committer, Pending
 from engine.memory.file_reader import copy_beside
 from engine.memory.layers import Layers
 from engine.memory.model import AuthorRole, Change, Derivation, Entry, Revision
-from engine.memory.store import Held, MemoryStore
+from engine.memory.store import Held, MemoryStore, out_of_service
 from engine.storage import files
 from engine.storage.database import Database
 from engine.storage.transaction import FileTransactions
@@ -60,9 +60,10 @@ class History:
         """Take a whole operation group back as new versions; a creation is archived.
 
         Refused whole: ``NotFound``, ``VersionConflict`` when an entry has moved since, ``ValidationFailed`` when the
-        group was undone already.
+        group was undone already or one of its files is quarantined or missing.
         """
-        with self._transactions.exclusive():
+
+        def attempt() -> list[Entry]:
             lines = self.changes(limit=10_000, group=group)
             if not lines:
                 raise NotFound(f"no change {group[:40]} here", "spark-tui memory changes lists them")
@@ -73,14 +74,17 @@ class History:
             stored = self._committer.commit(self._store.operation(), pending)
             with self._database.write() as connection:
                 history_rows.mark_undone(connection, group)
-        return stored
+            return stored
+
+        return self._store.retried(attempt)
 
     def restore(self, entry_id: str, version: int | None = None) -> Entry:
         """Write an older version (or, for a broken or vanished file, the last good text) as the newest one.
 
         The bytes of a broken file are kept beside it under another name.
         """
-        with self._transactions.exclusive():
+
+        def attempt() -> Entry:
             held = self._store.hold(entry_id)
             if not held.entry.version:
                 raise ValidationFailed(f"{held.entry.file} never was a memory, so there is nothing to restore")
@@ -89,6 +93,8 @@ class History:
             if held.entry.file_state is None or held.base is None:
                 return self._store.replace(held, after, body, "restore", AuthorRole.MANUAL_USER)
             return self._restore_over(held, after, body)
+
+        return self._store.retried(attempt)
 
     def _wanted(self, held: Held, version: int | None) -> tuple[Entry, str]:
         if version is None and held.entry.file_state is not None:
@@ -121,6 +127,8 @@ class History:
         if line.action == "delete":
             raise ValidationFailed("a deletion cannot be undone")
         held = self._store.hold(line.id)
+        if held.entry.file_state is not None:  # its file holds what a person wrote, and no version of it is kept
+            raise out_of_service(held.entry)
         if held.entry.version != line.after:
             raise VersionConflict(
                 f"{line.id} has changed since; nothing was undone",

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 
 from engine.clock import DAY_MS, Clock
-from engine.errors import SparkError, StoreBusy, ValidationFailed
+from engine.errors import SparkError, ValidationFailed
 from engine.identity import Ids
 from engine.memory.model import Layer, Scope, checked_agent
 from engine.memory.workspaces import Unbound, Workspace, ensure_workspace_id, with_id
@@ -30,6 +30,7 @@ class Layers:
         self._ids = ids
         self._workspace = workspace
         self._project: Layer | None = None
+        self._ensured: Path | None = None
 
     @property
     def workspace(self) -> Workspace | Unbound:
@@ -89,9 +90,10 @@ class Layers:
             raise ValidationFailed(
                 f"a project memory needs a workspace: {self._workspace.reason.words}", "start in a project folder"
             )
-        if self._workspace.id is None:
+        if self._ensured != self._workspace.root:  # a clone has an id, but perhaps nothing that keeps git out yet
             found = ensure_workspace_id(self._workspace, self._ids)
             self._workspace = Workspace(found, self._workspace.root, self._workspace.folder)
+            self._ensured = self._workspace.root
         project = self.project()
         assert project is not None
         return project
@@ -143,7 +145,7 @@ class Layers:
             number = _find(connection, workspace_id, root)
         if number is None and self._database.writable:
             with self._database.write() as connection:
-                number = _find(connection, workspace_id, root) or _moved(connection, workspace_id, root)
+                number = _find(connection, workspace_id, root) or _moved(connection, workspace_id, root, folder)
                 if number is None:
                     sql = "INSERT INTO workspace(id, root, last_seen) VALUES (?, ?, ?)"
                     connection.execute(sql, (workspace_id, str(root), self._clock.now_ms()))
@@ -163,8 +165,8 @@ class Layers:
         try:
             with self._database.write(durable=False, wait_ms=SEEN_WAIT_MS) as connection:
                 connection.execute("UPDATE workspace SET last_seen = ? WHERE key = ?", (now, number))
-        except StoreBusy:
-            _log.info("workspace %d in use, not noted: another process is writing", number)
+        except SparkError as error:
+            _log.info("workspace %d in use, not noted: %s", number, error.code)
 
 
 def _is_agent(name: str) -> bool:
@@ -181,10 +183,19 @@ def _find(connection: apsw.Connection, workspace_id: str, root: Path) -> int | N
     return row[0] if row else None
 
 
-def _moved(connection: apsw.Connection, workspace_id: str, root: Path) -> int | None:
-    """A workspace of this id whose old root is gone was moved here: it keeps its number, hits and history."""
-    rows = connection.execute("SELECT key, root FROM workspace WHERE id = ?", (workspace_id,))
-    number = next((row[0] for row in rows if not (Path(row[1]) / PROJECT_FOLDER / "workspace.json").exists()), None)
-    if number is not None:
-        connection.execute("UPDATE workspace SET root = ? WHERE key = ?", (str(root), number))
-    return int(number) if number is not None else None
+def _moved(connection: apsw.Connection, workspace_id: str, root: Path, folder: Path) -> int | None:
+    """A workspace of this id whose old root is gone was moved here: it keeps its number, hits and history.
+
+    Only when every memory of it lies here: a clone of one that is merely away (unmounted) lacks what was private there.
+    """
+    for number, old in list(connection.execute("SELECT key, root FROM workspace WHERE id = ?", (workspace_id,))):
+        if not (Path(old) / PROJECT_FOLDER / "workspace.json").exists() and _holds_all(connection, number, folder):
+            connection.execute("UPDATE workspace SET root = ? WHERE key = ?", (str(root), number))
+            return int(number)
+    return None
+
+
+def _holds_all(connection: apsw.Connection, number: int, folder: Path) -> bool:
+    sql = "SELECT id FROM memory_entry WHERE layer = ? AND file_state IS NULL"
+    ids = [row[0] for row in connection.execute(sql, (f"project:{number}",))]
+    return all((folder / "memory" / f"{entry_id}.md").exists() for entry_id in ids)

@@ -10,7 +10,7 @@ import apsw
 
 from engine.clock import Clock
 from engine.errors import IoFailed, StoreBusy, StoreReadOnly
-from engine.memory import rows
+from engine.memory import rows, text_index
 from engine.memory.differences import Difference, difference, is_away, is_real, says_the_same
 from engine.memory.directory import Directory
 from engine.memory.model import Layer, State
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from engine.storage.recovery import Finished
     from engine.storage.transaction import FileTransactions
 
+# Reading goes on with what the index knows rather than wait for a writer.
+REFRESH_WAIT_S = 0.25
 _log = logging.getLogger(__name__)
 
 
@@ -56,9 +58,9 @@ class Reconciler:
         A busy store or a full disk only delays it: what the index knows can be read all the same.
         """
         touched: list[str] = []
-        self._guarded("leftovers", self._settle)
-        for layer in layers:
-            self._guarded(layer.key, partial(self._look_at, layer, touched))
+        free = self._guarded("leftovers", self._settle)
+        for layer in layers:  # one wait is enough: who held the lock a moment ago still does
+            free = free and self._guarded(layer.key, partial(self._look_at, layer, touched))
         return touched
 
     def purge(self) -> None:
@@ -113,25 +115,30 @@ class Reconciler:
     def _writable(self) -> bool:
         return self._database.opening.read_only is None
 
-    def _guarded(self, what: str, action: Callable[[], object]) -> None:
+    def _guarded(self, what: str, action: Callable[[], object]) -> bool:
+        """Do it, or log why not; False when another process holds the lock."""
         try:
             action()
         except (StoreBusy, StoreReadOnly, IoFailed) as error:
             _log.warning("%s not refreshed: %s", what, error.code)
+            return not isinstance(error, StoreBusy)
+        return True
 
     def _settle(self) -> None:
         """Finish what a dead process left, try again to remove blocked files, wipe what could not be wiped before."""
         if self._writable and self._transactions.pending():
-            with self._transactions.exclusive():
+            with self._transactions.exclusive(REFRESH_WAIT_S):
                 pass
         if self._writable:
             self._purge()
+        if self._database.writable and text_index.is_outdated(self._database):
+            text_index.bring_up_to_date(self._database)
 
     def _purge(self) -> None:
         with self._database.read() as connection:
             if not rows.purge_due(connection):
                 return
-        with self._transactions.exclusive():
+        with self._transactions.exclusive(REFRESH_WAIT_S):
             with self._database.write() as connection:
                 rows.purge(connection)
             if self._database.checkpoint():
@@ -142,7 +149,7 @@ class Reconciler:
         found = difference(self._database, layer, self._clock)
         touched += self._adopt(found) if found else []
         if self._writable and self._directory.is_stale(layer):
-            with self._transactions.exclusive():  # or a writer's newer list would be overwritten
+            with self._transactions.exclusive(REFRESH_WAIT_S):  # or a writer's newer list would be overwritten
                 self._directory.refresh(layer)
 
     def _adopt(self, found: Difference) -> list[str]:
@@ -152,7 +159,7 @@ class Reconciler:
             return self._adoption().adopt(found.layer, found.changed, quiet=True)
         if not is_real(self._database, found, self._clock.zone()):
             return []
-        with self._transactions.exclusive():
+        with self._transactions.exclusive(REFRESH_WAIT_S), self._directory.coalesced():
             fresh = difference(self._database, found.layer, self._clock)  # what a writer was just doing is no hand edit
             open_intents = self._transactions.pending()
             for name in set(fresh.staged) - {intent.staged for intent in open_intents}:

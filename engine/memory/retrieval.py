@@ -13,7 +13,7 @@ import apsw
 from engine.bus import Bus
 from engine.clock import DAY_MS, Clock
 from engine.config import MemorySettings
-from engine.errors import EmbeddingFailed, SparkError
+from engine.errors import SparkError
 from engine.events import SearchDegraded
 from engine.memory import rows
 from engine.memory.embedding import Embeddings
@@ -125,7 +125,7 @@ class Retrieval:
         with self._database.read() as connection:
             found = self._lists(connection, text, [layer.key for layer in layers], type, vector, vector_state)
             entries = rows.by_rids(connection, list({**found.fts, **found.vector}))
-            hits = self._ranked(text, found, entries, settings, selecting)[:limit]
+            hits = _collapsed(connection, self._ranked(text, found, entries, settings, selecting), entries)[:limit]
             related = self._related(connection, hits, {layer.key for layer in layers}, entries)
         self._tell(found, vector_reason)
         return SearchResult(
@@ -137,7 +137,7 @@ class Retrieval:
             return None, Channel.OFF, None
         try:
             vector = self._embeddings.query(text)
-        except EmbeddingFailed as error:
+        except SparkError as error:  # whatever it is, words still find what they find
             return None, Channel.ERROR, error.message
         return vector, Channel.OFF if vector is None else Channel.OK, None
 
@@ -193,7 +193,7 @@ class Retrieval:
                 )
             )
         hits.sort(key=lambda hit: (-hit.score, -hit.entry.updated_at, hit.entry.id))
-        return _collapsed(hits)
+        return hits
 
     def _votes(self, text: str, row: Row, found: _Lists) -> bool:
         """Whether a full-text hit is a real one; without vectors every hit counts."""
@@ -267,20 +267,34 @@ def _full_text(
     return {rid: -score for rid, score in connection.execute(sql, values)}
 
 
-def _collapsed(hits: Sequence[Hit]) -> list[Hit]:
-    """Of entries that say the same words in one layer only the newest stays; feedback is never collapsed."""
-    newest: dict[tuple[str, str], Hit] = {}
+def _collapsed(connection: apsw.Connection, hits: Sequence[Hit], entries: Mapping[int, Row]) -> list[Hit]:
+    """Of entries that say the same in one layer, line and body, only the newest stays; feedback is never collapsed."""
+    lines: dict[tuple[str, str], list[Hit]] = {}
     for hit in hits:
-        key = _same(hit)
-        if key and (key not in newest or hit.entry.updated_at > newest[key].entry.updated_at):
-            newest[key] = hit
-    return [hit for hit in hits if (key := _same(hit)) is None or newest[key] is hit]
+        if hit.entry.type is not MemoryType.FEEDBACK:
+            lines.setdefault((hit.layer, fulltext.normalised(hit.entry.description)), []).append(hit)
+    alike = [group for group in lines.values() if len(group) > 1]
+    if not alike:
+        return list(hits)
+    rids = {(row.layer, row.entry.id): rid for rid, row in entries.items()}
+    bodies = _bodies(connection, [rids[hit.layer, hit.entry.id] for group in alike for hit in group])
+    older: list[Hit] = []
+    for group in alike:
+        newest: dict[tuple[str, int], Hit] = {}
+        for hit in sorted(group, key=lambda each: -each.entry.updated_at):
+            kept = newest.setdefault(bodies[rids[hit.layer, hit.entry.id]], hit)
+            older += [hit] if kept is not hit else []
+    return [hit for hit in hits if hit not in older]
 
 
-def _same(hit: Hit) -> tuple[str, str] | None:
-    if hit.entry.type is MemoryType.FEEDBACK:
-        return None
-    return hit.layer, fulltext.normalised(hit.entry.description)
+def _bodies(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, tuple[str, int]]:
+    """What is compared of bodies, by row: the words of the first 4,000 characters, and how many come after those."""
+    sql = (
+        f"SELECT rid, substr(body, 1, {COVERAGE_BODY}), max(0, length(body) - {COVERAGE_BODY})"
+        " FROM memory_entry WHERE rid IN (SELECT value FROM json_each(?))"
+    )
+    found = connection.execute(sql, (json.dumps(list(rids)),))
+    return {rid: (fulltext.normalised(body), rest) for rid, body, rest in found}
 
 
 def _status(hits: Sequence[Hit], channels: Mapping[str, Channel]) -> SearchStatus:

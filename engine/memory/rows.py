@@ -205,11 +205,14 @@ def input_hash(entry: Entry) -> str:
 
 
 def move(connection: apsw.Connection, row: Row, layer: Layer) -> None:
-    """An entry now lives in another layer: it keeps its use and history; its vector is made again."""
+    """An entry now lives in another layer: it keeps its use and history; its vector is made again.
+
+    It counts as missing there until its file is read: its name may be held by another entry of that layer.
+    """
     VECTORS.delete(connection, row.rid)
     entities.unlink(connection, row.rid)
-    values = (layer.key, layer.ref, row.rid)
-    connection.execute("UPDATE memory_entry SET layer = ?, scope_ref = ? WHERE rid = ?", values)
+    values = (layer.key, layer.ref, State.MISSING.value, row.rid)
+    connection.execute("UPDATE memory_entry SET layer = ?, scope_ref = ?, file_state = ? WHERE rid = ?", values)
     for table, column in (("memory_change", "id"), ("memory_derivation", "from_id"), ("memory_derivation", "to_id")):
         sql = f"UPDATE OR IGNORE {table} SET layer = ? WHERE layer = ? AND {column} = ?"
         connection.execute(sql, (layer.key, row.layer, row.entry.id))
@@ -264,6 +267,17 @@ def count_hits(connection: apsw.Connection, session: str | None, rids: Iterable[
         connection.execute(
             "UPDATE memory_entry SET hit_count = hit_count + 1, last_hit_at = ? WHERE rid = ?", (now, rid)
         )
+
+
+def tokeniser(connection: apsw.Connection) -> int | None:
+    """The version of the tokeniser that wrote the full-text index; None when nobody has said."""
+    sql = "SELECT value FROM memory_index_state WHERE key = 'tokeniser' AND value GLOB '[0-9]*'"
+    return next((int(value) for (value,) in connection.execute(sql)), None)
+
+
+def note_tokeniser(connection: apsw.Connection, version: int) -> None:
+    """Say which tokeniser wrote the full-text index."""
+    connection.execute("INSERT OR REPLACE INTO memory_index_state(key, value) VALUES ('tokeniser', ?)", (str(version),))
 
 
 def bump(connection: apsw.Connection, layer: str) -> None:

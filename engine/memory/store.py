@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from engine.clock import Clock, day_end_ms
 from engine.config import MemorySettings
 from engine.errors import (
-    AlreadyExists,
     IoFailed,
     NotFound,
     QuotaExceeded,
@@ -19,10 +19,11 @@ from engine.errors import (
 )
 from engine.identity import Ids
 from engine.memory import history_rows, rows
-from engine.memory.adoption import give_way
+from engine.memory.adoption import base_of, give_way
 from engine.memory.checks import check_content
 from engine.memory.commit import Committer, Pending, altered, version_conflict
 from engine.memory.differences import is_away
+from engine.memory.document import next_version
 from engine.memory.entities import cleaned
 from engine.memory.file_reader import copies_beside
 from engine.memory.layers import Layers
@@ -43,11 +44,11 @@ from engine.memory.model import (
 )
 from engine.memory.reconcile import Reconciler
 from engine.memory.rows import Row
-from engine.storage import files
 from engine.storage.database import Database
 from engine.storage.transaction import FileDelete, FileMoved, FileTransactions
 
 TRIES = 3
+T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
@@ -102,14 +103,16 @@ class MemoryStore:
         checked_name(draft.name)
         checked_description(draft.description)
         check_content(draft, draft.body)
-        layer = _present(self._layers.for_writing(draft.scope, draft.agent))
-        with self._transactions.exclusive():
-            self._reconciler.adopt_name(layer, draft.name)
+
+        def attempt() -> Entry:  # under the lock: a store that refuses leaves no folder in the project either
+            layer = _present(self._layers.for_writing(draft.scope, draft.agent))
             entry = self._new_entry(draft, layer)
             pending = [Pending(layer, None, entry, draft.body, "add")]
             pending += self._room_for(layer, entry)
             self._check_quota(layer)
             return self._committer.commit(self.operation(), pending)[0]
+
+        return self.retried(attempt)
 
     def edit(
         self,
@@ -131,7 +134,7 @@ class MemoryStore:
             after, body = self._changed(held, changes)
             return self.replace(held, after, body, "edit", author)
 
-        return self._retried(attempt)
+        return self.retried(attempt)
 
     def archive(self, ids: Iterable[str]) -> list[ItemResult]:
         """Take entries out of search and injection, keeping their files."""
@@ -167,7 +170,7 @@ class MemoryStore:
         ``moving`` names entries that change with it: a name one of them holds is about to be free.
         """
         now = self._clock.now_ms()
-        entry = replace(after, version=held.entry.version + 1, updated_at=now, author_role=author)
+        entry = replace(after, version=next_version(held.entry), updated_at=now, author_role=author)
         pending = [_pending(held, entry, body, action)]
         if rows.is_live(entry):
             if held.entry.state(now) is not State.ACTIVE and entry.state(now) is State.ACTIVE:
@@ -176,22 +179,25 @@ class MemoryStore:
         return pending
 
     def hold(self, entry_id: str) -> Held:
-        """An entry as it is now, hand edits adopted; the caller holds the lock. Raises ``NotFound``."""
+        """An entry as it is now, hand edits adopted; the caller holds the lock.
+
+        Raises ``NotFound``, or ``FileMoved`` when its file changed while it was being read (see ``retried``).
+        """
         layer = self._layer_of(entry_id)
         self._reconciler.adopt_entry(layer, entry_id)
         with self._database.read() as connection:
             row = rows.find(connection, (layer.key,), entry_id)
             if row is None:
                 raise not_found(entry_id)
-            body = rows.body_of(connection, row.rid)
-        return Held(layer, row, body, files.content(layer.folder / row.entry.file))
+            return Held(layer, row, rows.body_of(connection, row.rid), base_of(connection, layer, row))
 
     def operation(self) -> str:
         """A fresh id for one operation group."""
         with self._database.read() as connection:
             return history_rows.fresh_group(connection, self._ids)
 
-    def _retried(self, attempt: Callable[[], Entry]) -> Entry:
+    def retried(self, attempt: Callable[[], T]) -> T:
+        """Do something under the writers' lock, and again when another program wrote a file it starts from."""
         for _ in range(TRIES - 1):
             try:
                 with self._transactions.exclusive():
@@ -211,7 +217,7 @@ class MemoryStore:
                 unchanged = change(held) == held.entry
                 return self.replace(held, change(held), held.body, action, AuthorRole.MANUAL_USER)
 
-            entry = self._retried(attempt)
+            entry = self.retried(attempt)
             return ItemResult(entry_id, "unchanged" if unchanged else "done", version=entry.version)
 
         return [self._reported(entry_id, partial(one, entry_id)) for entry_id in ids]
@@ -223,10 +229,11 @@ class MemoryStore:
             return ItemResult(entry_id, error.code, error.message)
 
     def _delete(self, entry_id: str) -> ItemResult:
-        was_blocked = bool(self._transactions.blocked(f"{entry_id}.md"))
+        file, blocked = f"{entry_id}.md", self._transactions.blocked
+        waiting = [layer.key for layer in self._layers.person() if blocked(layer.key, file)]
         with self._transactions.exclusive():  # which tries again what was blocked
-            if was_blocked:
-                return _deleted(entry_id, self._transactions.blocked(f"{entry_id}.md"))
+            if waiting:
+                return _deleted(entry_id, [path for key in waiting for path in blocked(key, file)])
             layer = self._layer_of(entry_id)
             with self._database.read() as connection:
                 row = rows.find(connection, (layer.key,), entry_id)
@@ -234,10 +241,10 @@ class MemoryStore:
                 raise not_found(entry_id)
             paths = [layer.folder / row.entry.file, *copies_beside(layer.folder / row.entry.file)]
             targets = [FileDelete(layer.key, p.name, layer.folder, AuthorRole.MANUAL_USER.value) for p in paths]
-            blocked = self._transactions.delete(self.operation(), targets, lambda c: rows.remove(c, row))
+            left = self._transactions.delete(self.operation(), targets, lambda c: rows.remove(c, row))
             self._committer.announce([layer], [entry_id])
         _log.info("delete: %s", entry_id)
-        return _deleted(entry_id, [each.path for each in blocked])
+        return _deleted(entry_id, [each.path for each in left])
 
     def _serviceable(self, entry_id: str) -> Held:
         held = self.hold(entry_id)
@@ -259,18 +266,17 @@ class MemoryStore:
 
     def _room_for(self, layer: Layer, entry: Entry, moving: frozenset[str] = frozenset()) -> Sequence[Pending]:
         """The name must be free; an expired holder is invalidated in the same transaction (02 §4)."""
-        now = self._clock.now_ms()
+        mine = (entry.id, *moving)
         with self._database.read() as connection:
             taken = rows.holder(connection, layer.key, entry.name)
-            if taken is None or taken.entry.id in (entry.id, *moving):
+        if taken is None or taken.entry.id in mine:
+            return []
+        self._reconciler.adopt_entry(layer, taken.entry.id)  # a hand may have freed the name, or prolonged its holder
+        with self._database.read() as connection:
+            taken = rows.holder(connection, layer.key, entry.name)
+            if taken is None or taken.entry.id in mine:
                 return []
-            if taken.entry.state(now) is State.EXPIRED:
-                return [give_way(connection, layer, taken, entry, now)]
-        raise AlreadyExists(
-            f"an active memory named {entry.name} exists in this scope ({taken.entry.id})",
-            f"edit {taken.entry.id}, or choose another name",
-            id=taken.entry.id,
-        )
+            return [give_way(connection, layer, taken, entry, self._clock.now_ms())]
 
     def _check_quota(self, layer: Layer) -> None:
         quota = self._settings().quota_of(layer.scope.value)

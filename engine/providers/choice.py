@@ -3,13 +3,12 @@
 import logging
 from typing import Final
 
-from engine.config import Provider, Settings
-from engine.errors import EmbeddingFailed
+from engine.config import WITHOUT_EMBEDDINGS, Provider, Settings
+from engine.errors import EmbeddingFailed, ValidationFailed
 from engine.providers.protocols import Embedder
 
 LOCAL: Final = "local"
 NONE: Final = "none"
-REFUSED_KINDS: Final = ("anthropic", "claude-cli", "codex-cli")
 _log = logging.getLogger(__name__)
 
 
@@ -26,7 +25,10 @@ def chosen_embedder(settings: Settings) -> Embedder | None:
         raise EmbeddingFailed(f"provider {name} names no embedding model", "set memory.embeddingModel")
     from engine.providers.embeddings import EndpointEmbedder
 
-    return EndpointEmbedder(name, provider.base_url, model, key_env=provider.api_key_env or None)
+    try:
+        return EndpointEmbedder(name, provider.base_url, model, key_env=provider.api_key_env or None)
+    except ValidationFailed as error:
+        raise EmbeddingFailed(f"provider {name}: {error.message}", error.hint) from error
 
 
 def checked_embedding_provider(settings: Settings, name: str) -> Provider:
@@ -34,7 +36,7 @@ def checked_embedding_provider(settings: Settings, name: str) -> Provider:
     provider = next((each for each in settings.providers() if each.name == name), None)
     if provider is None:
         raise EmbeddingFailed(f"no provider named {name}", "spark-tui settings set memory.embeddingProviderId local")
-    if provider.kind in REFUSED_KINDS:
+    if provider.kind in WITHOUT_EMBEDDINGS:
         raise EmbeddingFailed(
             f"provider {name} ({provider.kind}) offers no embeddings", "choose an OpenAI-compatible one"
         )

@@ -1,6 +1,7 @@
 """Embeddings from an OpenAI-compatible endpoint; the key goes there and nowhere else, not into logs or errors."""
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ CHARACTERS_MAX: Final = 4_000
 PASSAGE_LIMITS: Final = Limits()
 # A person waits for a query, and a search without vectors is better than none.
 QUERY_LIMITS: Final = Limits(idle=30.0, whole=30.0)
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HINTS: Final = {
     400: "check the model's name",
     401: "check the provider's key",
@@ -104,9 +106,17 @@ class EndpointEmbedder:
             return {"authorization": f"Bearer {self._key}"}
         if self._key_env is None:
             return {}
+        # What stands there may be the key itself, pasted by mistake: it is never repeated.
+        if not _VARIABLE.fullmatch(self._key_env):
+            raise EmbeddingFailed(
+                f"api_key_env of provider {self._provider} is not the name of an environment variable",
+                "put the key into a variable and give its name",
+            )
         key = self._environ.get(self._key_env)
         if not key:
-            raise EmbeddingFailed(f"the environment variable {self._key_env} is not set")
+            raise EmbeddingFailed(
+                f"the environment variable that api_key_env of provider {self._provider} names is not set"
+            )
         try:
             return {"authorization": f"Bearer {checked_key(key)}"}
         except ValidationFailed as error:

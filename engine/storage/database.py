@@ -1,6 +1,7 @@
 """One SQLite file: opened, checked, migrated; one writer and a reader per thread. Knows no table of any subject."""
 
 import logging
+import os
 import shutil
 import tempfile
 import threading
@@ -13,7 +14,7 @@ from typing import Final
 import apsw
 
 from engine.clock import Clock
-from engine.errors import SparkError, StoreBroken, StoreNewer, StoreReadOnly
+from engine.errors import IoFailed, SparkError, StoreBroken, StoreNewer, StoreReadOnly
 from engine.storage import migrations
 from engine.storage.connection import BUSY_TIMEOUT_MS, connect, is_stub, translated
 from engine.storage.lock import exclusive
@@ -42,7 +43,10 @@ class Database:
         self._writer = writer
         self._lock = threading.RLock()
         self._local = threading.local()
-        self._readers: list[apsw.Connection] = []
+        self._readers: list[tuple[threading.Thread, apsw.Connection]] = []
+        self._file = _identity(path)
+        self._readers_lock = threading.Lock()  # not the writer's: a read never waits for a write
+        self._closed = False
 
     @property
     def writable(self) -> bool:
@@ -61,10 +65,12 @@ class Database:
 
         Not ``durable``: it survives the death of this process, and a power cut once the next durable one is written.
         Nested writes of one thread share the outer one. Raises ``StoreBusy`` when another process writes for longer
-        than ``wait_ms``, ``StoreNewer`` or ``StoreReadOnly`` when this process may only read.
+        than ``wait_ms``, ``StoreNewer`` or ``StoreReadOnly`` when this process may only read, ``StoreBroken`` when
+        another process has set this file aside: what is written into it nobody would find.
         """
         if not self.writable:
             self.check_writable()
+        self._check_in_place()
         with self._lock, self._told():
             nested = self._writer.in_transaction
             if nested:
@@ -87,8 +93,9 @@ class Database:
             with translated():
                 yield
         except StoreBroken:
-            with suppress(OSError):
-                _mark(self.path).touch(mode=0o600)
+            if not self._is_replaced():  # else the damage is in a file that is out of the way already
+                with suppress(OSError):
+                    _mark(self.path).touch(mode=0o600)
             raise
 
     def _begin(self, wait_ms: int) -> None:
@@ -134,8 +141,9 @@ class Database:
 
     def close(self) -> None:
         """Close every connection; a temporary database is removed."""
-        with self._lock:
-            for connection in (*self._readers, self._writer):
+        with self._lock, self._readers_lock:
+            self._closed = True
+            for connection in (*(reader for _, reader in self._readers), self._writer):
                 connection.close()
             self._readers.clear()
         if self.opening.temporary:
@@ -144,18 +152,38 @@ class Database:
     def _reader(self) -> apsw.Connection:
         found: apsw.Connection | None = getattr(self._local, "connection", None)
         if found is None:
-            found = connect(self.path, read_only=True)
+            with self._readers_lock:
+                if self._closed:  # a thread that wakes late must not open it again
+                    raise apsw.ConnectionClosedError("the database is closed")
+                self._check_in_place()
+                self._drop_readers_of_the_dead()
+                found = connect(self.path, read_only=True)
+                self._readers.append((threading.current_thread(), found))
             self._local.connection = found
-            with self._lock:
-                self._readers.append(found)
         return found
+
+    def _drop_readers_of_the_dead(self) -> None:
+        """A connection holds file handles; a long-lived program has had many threads."""
+        for owner, connection in self._readers:
+            if not owner.is_alive():
+                connection.close()
+        self._readers = [each for each in self._readers if each[0].is_alive()]
+
+    def _check_in_place(self) -> None:
+        if self._is_replaced():
+            raise StoreBroken("the database was replaced by another process", "start again to open the new one")
+
+    def _is_replaced(self) -> bool:
+        now = _identity(self.path)
+        return now is not None and now != self._file
 
 
 def open_database(path: Path, clock: Clock) -> Database:
     """Open (or make) the database of a home.
 
     A damaged file is set aside under another name and a fresh one made (the files rebuild it); one of a newer program
-    is opened for reading; where the home cannot be written the index lives in a temporary file of this process.
+    is opened for reading; where the home cannot be written, or its disk is full, the index lives in a temporary file
+    of this process.
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -164,7 +192,9 @@ def open_database(path: Path, clock: Clock) -> Database:
         refusal = StoreReadOnly(f"{path.parent} cannot be written: {error.strerror}", "check who owns it")
     except StoreReadOnly as error:
         refusal = StoreReadOnly(f"{path.parent} cannot be written", error.hint)
-    _log.warning("home is read-only; the index is temporary")
+    except IoFailed as error:  # a full disk has no room for the shared memory of a log, so it cannot even be read
+        refusal = StoreReadOnly(f"{path.parent} cannot be written: {error.message}", error.hint)
+    _log.warning("home cannot be written; the index is temporary")
     folder = Path(tempfile.mkdtemp(prefix="spark-tui-"))
     database = _open(folder / path.name, clock)
     database.opening = replace(database.opening, read_only=refusal, temporary=True)
@@ -187,7 +217,29 @@ def _mark(path: Path) -> Path:
     return path.with_name(path.name + ".damaged")
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file lies there: device and inode; None when there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _keep_private(path: Path) -> None:
+    """Readable by its owner alone, whatever the umask: it holds every body. SQLite gives -wal and -shm its mode."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    for suffix in ("", "-wal", "-shm"):
+        file = path.with_name(path.name + suffix)
+        with suppress(OSError):  # older files; one that is not ours, or lies on a disk without modes, stays as it is
+            found = file.stat()
+            if found.st_mode & 0o077 and found.st_uid == os.geteuid():
+                file.chmod(found.st_mode & 0o700)
+
+
 def _opened(path: Path, set_aside: Path | None) -> Database:
+    _keep_private(path)
     writer = connect(path)
     try:
         with translated():

@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,12 +58,14 @@ def content(path: Path) -> bytes | None:
 def stage(target: Path, data: bytes, name: str | None = None) -> Path:
     """Write ``data`` under a unique (or the given) temporary name beside ``target`` and sync it to disk.
 
-    Raises ``IoFailed`` or ``StoreReadOnly``; then nothing is left behind.
+    It has the mode of the file it is to replace; a new one is readable by its owner alone. Raises ``IoFailed`` or
+    ``StoreReadOnly``; then nothing is left behind.
     """
     staged = target.parent / (name or staged_name(target))
     try:
         make_folder(target.parent)
-        with open(staged, "xb") as out:
+        with open(staged, "xb", opener=_private) as out:
+            _take_mode(out.fileno(), target)
             out.write(data)
             out.flush()
             os.fsync(out.fileno())
@@ -70,6 +73,15 @@ def stage(target: Path, data: bytes, name: str | None = None) -> Path:
         discard(staged)
         raise io_error(error, target) from error
     return staged
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _take_mode(handle: int, target: Path) -> None:
+    with suppress(OSError):  # no such file yet, or a disk without modes
+        os.fchmod(handle, target.stat().st_mode & 0o777)
 
 
 def staged_name(target: Path) -> str:
@@ -134,7 +146,9 @@ def write_derived(target: Path, data: bytes) -> None:
     staged = target.parent / staged_name(target)
     try:
         make_folder(target.parent)
-        staged.write_bytes(data)
+        with open(staged, "xb", opener=_private) as out:
+            _take_mode(out.fileno(), target)
+            out.write(data)
         os.replace(staged, target)
     except OSError as error:
         discard(staged)

@@ -15,7 +15,10 @@ class IntentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One file of one operation; ``applied`` (deletions only) says that its rows are gone already."""
+    """One file of one operation; ``applied`` (deletions only) says that its rows are gone already.
+
+    ``base_hash`` (writes only) is the hash of the file to be replaced, None where there was none.
+    """
 
     seq: int
     operation: str
@@ -28,25 +31,27 @@ class Intent:
     author: str
     at: int
     applied: bool
+    base_hash: str | None = None
 
 
-_COLUMNS = "seq, operation, kind, action, layer, file, staged, new_hash, author, at, applied"
+_COLUMNS = "seq, operation, kind, action, layer, file, staged, new_hash, author, at, applied, base_hash"
 
 
 def pending(connection: apsw.Connection, subject: str) -> list[Intent]:
     """Every open intent of a subject, oldest first; each belongs to a running writer or to one that died."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM file_intent WHERE subject = ? ORDER BY seq", (subject,))
     return [
-        Intent(seq, operation, IntentKind(kind), action, layer, file, staged, new_hash, author, at, bool(applied))
-        for seq, operation, kind, action, layer, file, staged, new_hash, author, at, applied in rows
+        Intent(seq, operation, IntentKind(kind), action, layer, file, staged, new_hash, author, at, bool(applied), base)
+        for seq, operation, kind, action, layer, file, staged, new_hash, author, at, applied, base in rows
     ]
 
 
 def record(connection: apsw.Connection, subject: str, intent: Intent) -> int:
     """Store a new intent (its ``seq`` is ignored); answers the number it got."""
     connection.execute(
-        "INSERT INTO file_intent(subject, operation, kind, action, layer, file, staged, new_hash, author, at, applied)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+        "INSERT INTO file_intent"
+        "(subject, operation, kind, action, layer, file, staged, new_hash, author, at, applied, base_hash)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
         (
             subject,
             intent.operation,
@@ -58,6 +63,7 @@ def record(connection: apsw.Connection, subject: str, intent: Intent) -> int:
             intent.new_hash,
             intent.author,
             intent.at,
+            intent.base_hash,
         ),
     )
     return connection.last_insert_rowid()

@@ -78,6 +78,10 @@ class Recovery:
     def _published(self, intent: Intent, folder: Path) -> Finished | None:
         path, staged = folder / intent.file, folder / str(intent.staged)
         if not _is_published(intent, folder) and staged.exists():
+            if not _is_base(intent, path):  # a hand was there since: what it wrote is adopted, not replaced
+                files.discard(staged)
+                _log.warning("%s was changed after a crash; its unfinished write is dropped", path.name)
+                return None
             files.publish(staged, path)
         data, found = files.content(path), files.signature(path)
         return Finished(intent, path, data, found) if data is not None and found else None
@@ -116,6 +120,11 @@ def _was_published(located: Sequence[tuple[Intent, Path]]) -> bool:
     """Whether renaming had begun. It follows the order of staging, so a first staged file gone before others tells."""
     staged = [(folder / str(intent.staged)).exists() for intent, folder in located]
     return any(_is_published(*each) for each in located) or (not staged[0] and any(staged))
+
+
+def _is_base(intent: Intent, path: Path) -> bool:
+    data = files.content(path)
+    return (None if data is None else files.content_hash(data)) == intent.base_hash
 
 
 def _is_published(intent: Intent, folder: Path) -> bool:

@@ -146,9 +146,9 @@ class FileTransactions:
         with self._database.read() as connection:
             return intents.pending(connection, self._subject)
 
-    def blocked(self, file: str) -> list[Path]:
-        """Where deleted files of this name still lie, because they would not go."""
-        found = [intent for intent in self.pending() if intent.applied and intent.file == file]
+    def blocked(self, layer: str, file: str) -> list[Path]:
+        """Where a deleted file of this layer still lies, because it would not go; a clone's namesake is another file."""
+        found = [each for each in self.pending() if each.applied and (each.layer, each.file) == (layer, file)]
         return [folder / file for intent in found if (folder := self._folder_of(intent.layer))]
 
     def _stage(self, writes: Sequence[FileWrite], staged: Sequence[Path], seqs: list[int]) -> list[Signature]:
@@ -190,9 +190,10 @@ class FileTransactions:
 
     def _write_intent(self, operation: str, write: FileWrite, staged: str) -> Intent:
         digest = files.content_hash(write.data)
+        base = None if write.base is None else files.content_hash(write.base)
         return Intent(
             0, operation, IntentKind.WRITE, write.action, write.layer, write.file, staged, digest, write.author,
-            self._clock.now_ms(), False,
+            self._clock.now_ms(), False, base,
         )  # fmt: skip
 
     def _delete_intent(self, operation: str, delete: FileDelete) -> Intent:

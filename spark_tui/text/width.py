@@ -47,11 +47,12 @@ def clusters(text: str) -> list[Cluster]:
 def _joined(text: str, spans: list[tuple[int, int, int]]) -> list[Cluster]:
     """Rich joins zero-width characters only; flags, jamo and Indic syllables are joined here, widths added up."""
     found: list[Cluster] = []
-    flags = 0
+    halves = 0  # flag halves in a row before this piece, also such as Rich has joined to something else
     for start, end, width in spans:
-        paired = start > 0 and _is_flag_half(text[start - 1])
-        flags = (flags + 1 if paired else 1) if _is_flag_half(text[start]) else 0
-        if found and ((flags and flags % 2 == 0) or _belongs(text, start)):
+        completes_flag = halves % 2 == 1 and _is_flag_half(text[start])
+        for char in text[start:end]:
+            halves = halves + 1 if _is_flag_half(char) else 0
+        if found and (completes_flag or _belongs(text, start)):
             last = found[-1]
             found[-1] = Cluster(last.start, end, last.cells + width)
         else:

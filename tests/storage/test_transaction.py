@@ -72,9 +72,11 @@ class Shelf:
         with self.database.write() as connection:
             for name in names:
                 staged = f".{name}.0123456789ab.tmp"
+                base = files.content(self.folder / name)
                 intent = Intent(
-                    0, "dead", kind, "edit", "shelf", name, staged, files.content_hash(data), "extraction", 5, False
-                )
+                    0, "dead", kind, "edit", "shelf", name, staged, files.content_hash(data), "extraction", 5, False,
+                    None if base is None else files.content_hash(base),
+                )  # fmt: skip
                 seq = intents.record(connection, "shelf", intent)
                 if applied:
                     intents.mark_applied(connection, [seq])
@@ -201,9 +203,9 @@ def test_a_deletion_whose_file_stays_is_told_and_remembered(shelf: Shelf) -> Non
     with undeletable(shelf.folder / "a.md"):
         blocked = shelf.transactions.delete("op", targets, apply)
         assert targets[0] in blocked
-        assert shelf.transactions.blocked("a.md") == [shelf.folder / "a.md"]
+        assert shelf.transactions.blocked("shelf", "a.md") == [shelf.folder / "a.md"]
         with shelf.transactions.exclusive():
-            assert shelf.transactions.blocked("a.md") == [shelf.folder / "a.md"]
+            assert shelf.transactions.blocked("shelf", "a.md") == [shelf.folder / "a.md"]
     with shelf.transactions.exclusive():
         assert shelf.agrees()
 

@@ -29,6 +29,8 @@ def test_clusters_cover_the_text_in_order_and_add_up_to_its_cells(text: str) -> 
 @given(ASSIGNED | TRICKY)
 @example("👨‍👩‍👧🇨🇳🇩🇪")
 @example("क्षि")
+@example("0\u200d🇦🇦")
+@example("🇦\u200d🇦🇦🇦")
 def test_a_cluster_never_ends_inside_what_unicode_calls_one_character(text: str) -> None:
     ours = {piece.end for piece in clusters(text)}
     theirs = {found.end() for found in regex.finditer(r"\X", text)}

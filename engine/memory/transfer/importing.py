@@ -12,7 +12,7 @@ from engine.memory.commit import Committer, Pending, rendered
 from engine.memory.document import fields_of
 from engine.memory.gate_log import Drop, Gate
 from engine.memory.layers import Layers
-from engine.memory.model import AuthorRole, Draft, Entry, Layer, Scope, Source
+from engine.memory.model import AuthorRole, Draft, Entry, Layer, Scope, Source, State
 from engine.memory.reconcile import Reconciler
 from engine.memory.store import MemoryStore
 from engine.memory.transfer.sources import Item, Kind
@@ -91,31 +91,51 @@ class Importer:
         place: Place | None = None
         try:
             place = self._judge.place(item, wish)
-            verdict = self._judge.verdict(item, place)
+            verdict = self._verdict(item, place)
             if verdict.outcome is Outcome.ADDED:
                 if wish.dry_run:
                     self._judge.plan(item, place)
                 else:
-                    verdict = Verdict(Outcome.ADDED, id=self._add(item, place, operation))
+                    verdict = self._add(item, place, operation)
         except SparkError as error:
             gate = _GATES.get(error.code)
             verdict = Verdict(Outcome.DROPPED if gate else Outcome.FAILED, gate, error.message)
         return _told(item, place.scope if place else None, verdict)
 
-    def _add(self, item: Item, place: Place, operation: str) -> str:
-        with self._transactions.exclusive():
+    def _verdict(self, item: Item, place: Place) -> Verdict:
+        """The judge's word; one of our own that would hold a name must find it free, though it has expired itself."""
+        verdict = self._judge.verdict(item, place)
+        if verdict.outcome is not Outcome.ADDED or item.kind is not Kind.OWN or place.layer is None:
+            return verdict
+        own = self._judge.as_own(item, place.layer).entry
+        with self._database.read() as connection:
+            taken = rows.holder(connection, place.layer.key, own.name) if own and rows.is_live(own) else None
+        if taken is None or taken.entry.state(self._clock.now_ms()) is State.EXPIRED:
+            return verdict
+        return Verdict(Outcome.DROPPED, Gate.DUPLICATE, f"the name is taken by {taken.entry.id}", taken.entry.id)
+
+    def _add(self, item: Item, place: Place, operation: str) -> Verdict:
+        def attempt() -> Verdict:
             if item.kind is Kind.OWN:
                 return self._add_own(item, place, operation)
             entry = self._store.add(_draft(item, place))
             if item.has_fields:
                 self._keep_foreign_fields(entry, item)
-            return entry.id
+            return Verdict(Outcome.ADDED, id=entry.id)
 
-    def _add_own(self, item: Item, place: Place, operation: str) -> str:
-        """One of our own files comes back as it was: id, times, version, state; an expired holder of its name gives way."""
+        return self._store.retried(attempt)
+
+    def _add_own(self, item: Item, place: Place, operation: str) -> Verdict:
+        """One of our own files comes back as it was: id, times, version, state; an expired holder of its name gives way.
+
+        Judged again, since the first judgement was made without the lock: others may have written meanwhile.
+        """
         layer = self._layers.for_writing(place.scope, place.agent)
+        self._reconciler.adopt_name(layer, item.name)
+        verdict = self._verdict(item, Place(place.scope, place.agent, layer))
         own = self._judge.as_own(item, layer)
-        assert own.entry is not None
+        if verdict.outcome is not Outcome.ADDED or own.entry is None:
+            return verdict
         pending = [Pending(layer, None, own.entry, own.body, "import")]
         with self._database.read() as connection:
             holder = rows.holder(connection, layer.key, own.entry.name)
@@ -124,7 +144,7 @@ class Importer:
         self._committer.commit(operation, pending)
         if rendered(pending[0]) != item.data:
             self._overlay(layer, own.entry, item.data)
-        return own.entry.id
+        return Verdict(Outcome.ADDED, id=own.entry.id)
 
     def _keep_foreign_fields(self, entry: Entry, item: Item) -> None:
         """Give the new file the frontmatter it came with, ours written into it; to the index nothing changes."""

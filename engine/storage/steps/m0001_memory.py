@@ -24,7 +24,10 @@ CREATE TABLE memory_entry(
   UNIQUE(layer, id));
 CREATE UNIQUE INDEX memory_entry_active_name ON memory_entry(layer, name)
   WHERE archived = 0 AND invalid_at IS NULL AND file_state IS NULL;
-CREATE INDEX memory_entry_by_time ON memory_entry(layer, updated_at DESC);
+CREATE INDEX memory_entry_by_time ON memory_entry(updated_at DESC, id);
+CREATE INDEX memory_entry_by_creation ON memory_entry(created_at DESC, id);
+CREATE INDEX memory_entry_by_name ON memory_entry(name, id);
+CREATE INDEX memory_entry_by_layer ON memory_entry(layer, type);
 CREATE INDEX memory_entry_by_expiry ON memory_entry(valid_until) WHERE valid_until IS NOT NULL;
 CREATE TABLE memory_entity(
   eid INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL DEFAULT 'system',
@@ -59,7 +62,7 @@ CREATE TABLE memory_injection_hit(session TEXT NOT NULL, rid INTEGER NOT NULL, P
 CREATE TABLE file_intent(
   seq INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, operation TEXT NOT NULL, kind TEXT NOT NULL,
   action TEXT NOT NULL, layer TEXT NOT NULL, file TEXT NOT NULL, staged TEXT, new_hash TEXT,
-  author TEXT NOT NULL, at INTEGER NOT NULL, applied INTEGER NOT NULL DEFAULT 0);
+  base_hash TEXT, author TEXT NOT NULL, at INTEGER NOT NULL, applied INTEGER NOT NULL DEFAULT 0);
 """
 
 
