@@ -20,7 +20,7 @@ from engine.memory.model import PREFIX, AuthorRole, Entry, Layer, Scope, Source
 from engine.memory.rows import VECTORS
 from engine.paths import Home
 from engine.runtime import Engine, open_engine
-from engine.storage import frontmatter
+from engine.storage import frontmatter, steps
 from engine.storage.files import content_hash
 
 NOW_MS = 1_760_000_000_000
@@ -29,8 +29,10 @@ YEAR_DAYS = 400
 SPREAD = (Scope.USER, Scope.PROJECT, Scope.USER, Scope.AGENT, Scope.PROJECT)
 AGENTS = ("reviewer", "writer")
 AGENT = AGENTS[0]
-SOURCE = content_hash(Path(texts.__file__).read_bytes())
-"""What the memories of a home were made by; a home that something else made is made anew."""
+SOURCE = content_hash(
+    b"".join(path.read_bytes() for path in [Path(texts.__file__), *sorted(Path(*steps.__path__).glob("m*.py"))])
+)
+"""What wrote a home and its database; one that something else wrote is made anew."""
 READ_BEFORE_S = 3_600
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import threading
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -51,6 +52,7 @@ class Engine:
         self.home = home
         self.settings = settings
         self._settings_seen = settings.generation
+        self._settings_lock = threading.Lock()
         self.clock = clock
         self._ids = ids
         self.bus = Bus()
@@ -139,11 +141,13 @@ class Engine:
 
     def memory_settings(self) -> MemorySettings:
         """The memory settings as they are in the file now."""
-        self.settings.reload_if_changed()
-        if self.settings.generation != self._settings_seen:
+        with self._settings_lock:  # no thread may go on with a model that another one has just seen replaced
+            self.settings.reload_if_changed()
+            changed = self.settings.generation != self._settings_seen
             self._settings_seen = self.settings.generation
-            if "embeddings" in vars(self):
+            if changed and "embeddings" in vars(self):
                 self.embeddings.reload()
+        if changed:
             self.bus.announce(SettingsChanged())
         return self.settings.memory
 

@@ -16,11 +16,11 @@ from engine.errors import AlreadyExists, SparkError, StoreReadOnly, ValidationFa
 from engine.identity import Ids
 from engine.memory import history_rows, rows
 from engine.memory.commit import Committer, Pending, change_of, changed_fields
-from engine.memory.differences import is_away
 from engine.memory.document import next_version
 from engine.memory.file_reader import FoundFile, read_file
 from engine.memory.model import AuthorRole, Entry, Layer, MemoryType, Scope, Source, State
 from engine.memory.rows import FileRow, Row
+from engine.memory.takeover import give_way
 from engine.storage import files
 from engine.storage.database import Database
 from engine.storage.transaction import FileMoved
@@ -265,43 +265,6 @@ def _is_settled(file: FoundFile, known: FileRow | None) -> bool:
     if known is None or known.signature != file.found or not _reads_the_same(file, known):
         return False
     return known.file_state is not State.QUARANTINED or file.entry is None
-
-
-def give_way(connection: apsw.Connection, layer: Layer, old: Row, new: Entry, now: int) -> Pending:
-    """The expired holder of a name makes room: invalid from now, superseded by the new fact (02 §4).
-
-    Raises ``AlreadyExists`` for a holder that has not expired, ``FileMoved`` when its file is not what the row knows.
-    """
-    if old.entry.state(now) is not State.EXPIRED:
-        raise _name_taken(old.entry)
-    entry = replace(
-        old.entry, invalid_at=now, superseded_by=new.id, version=next_version(old.entry), updated_at=now,
-        author_role=new.author_role,
-    )  # fmt: skip
-    body = rows.body_of(connection, old.rid)
-    return Pending(layer, old, entry, body, "supersede", base=base_of(connection, layer, old))
-
-
-def base_of(connection: apsw.Connection, layer: Layer, row: Row) -> bytes | None:
-    """The file an entry's next version is made from; None where it is gone and known to be.
-
-    Raises ``FileMoved`` when it is not the one the row was read from: what a hand wrote would be lost.
-    """
-    data = files.content(layer.folder / row.entry.file)
-    known = rows.file_rows(connection, layer.key, row.entry.id)[row.entry.file]
-    gone = known.file_state is State.MISSING or is_away(layer)
-    if gone if data is None else files.content_hash(data) == known.file_hash:
-        return data
-    raise FileMoved(f"{row.entry.file} was changed by another program meanwhile", "try again")
-
-
-def _name_taken(entry: Entry) -> AlreadyExists:
-    """The error for a name that an entry of the same layer holds."""
-    return AlreadyExists(
-        f"an active memory named {entry.name} exists in this scope ({entry.id})",
-        f"edit {entry.id}, or choose another name",
-        id=entry.id,
-    )
 
 
 def _reason(error: Exception) -> str:

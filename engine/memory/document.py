@@ -119,7 +119,7 @@ def entry_of(document: Document, layer: Layer, file_id: str, file_ms: int, zone:
 def next_version(entry: Entry) -> int:
     """The version after the present one. Raises ``ValidationFailed`` where no file may say a higher one."""
     if entry.version + 1 >= VERSION_LIMIT:
-        raise ValidationFailed(f"{entry.id} has the last version there is", "lower the version in a copy of its file")
+        raise ValidationFailed(f"{entry.id} has the last version there is", "delete it and remember it anew")
     return entry.version + 1
 
 

@@ -69,6 +69,8 @@ def parsed(layer: Layer, path: Path, data: bytes, found: Signature, zone: ZoneIn
         _check_secrets(document, entry, data)
     except SparkError as error:
         return FoundFile(layer, path, data, found, None, "", error.message, False)
+    except Exception as error:  # one file nobody foresaw is one bad file, never the end of a start
+        return FoundFile(layer, path, data, found, None, "", f"cannot be read: {type(error).__name__}", False)
     by_store = all(field in document.fields for field in STORE_FIELDS)
     return FoundFile(layer, path, data, found, entry, document.body, _copied(layer, document, path), by_store)
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import apsw
 
-from engine.clock import Clock
+from engine.clock import DAY_MS, Clock
 from engine.config import MemorySettings
 from engine.errors import SparkError
 from engine.memory import rows
@@ -26,6 +26,8 @@ from engine.providers.tokens import TokenCounter
 from engine.storage.database import Database
 
 SELECTED_MIN: Final = 20
+# A session that asked for no block for a month is over; its choice and its hits are forgotten.
+SESSION_KEPT_MS: Final = 30 * DAY_MS
 BOOKKEEPING_WAIT_MS: Final = 100
 _log = logging.getLogger(__name__)
 
@@ -223,10 +225,16 @@ class Injector:
 
     def _freeze(self, session: str, frame: str, chosen: Sequence[Row]) -> None:
         ends = [end for row in chosen if (end := rows.expiry(row.entry)) is not None]
-        values = (session, frame, json.dumps([row.rid for row in chosen]), min(ends, default=None))
-        self._write(
-            lambda connection: connection.execute("INSERT OR REPLACE INTO memory_injection VALUES (?, ?, ?, ?)", values)
-        )
+        now = self._clock.now_ms()
+        values = (session, frame, json.dumps([row.rid for row in chosen]), min(ends, default=None), now)
+
+        def keep(connection: apsw.Connection) -> None:
+            connection.execute("INSERT OR REPLACE INTO memory_injection VALUES (?, ?, ?, ?, ?)", values)
+            connection.execute("DELETE FROM memory_injection WHERE at < ?", (now - SESSION_KEPT_MS,))
+            if connection.changes():
+                rows.forget_hits(connection)
+
+        self._write(keep)
 
     def _count_hits(self, session: str | None, rids: Sequence[int], now: int) -> None:
         if rids:

@@ -210,6 +210,7 @@ def move(connection: apsw.Connection, row: Row, layer: Layer) -> None:
     It counts as missing there until its file is read: its name may be held by another entry of that layer.
     """
     VECTORS.delete(connection, row.rid)
+    connection.execute("DELETE FROM memory_fts WHERE rowid = ?", (row.rid,))
     entities.unlink(connection, row.rid)
     values = (layer.key, layer.ref, State.MISSING.value, row.rid)
     connection.execute("UPDATE memory_entry SET layer = ?, scope_ref = ?, file_state = ? WHERE rid = ?", values)
@@ -255,6 +256,11 @@ def set_signature(connection: apsw.Connection, rid: int, found: Signature) -> No
     connection.execute(
         "UPDATE memory_entry SET file_mtime_ns = ?, file_size = ? WHERE rid = ?", (found.mtime_ns, found.size, rid)
     )
+
+
+def forget_hits(connection: apsw.Connection) -> None:
+    """Forget which entries were counted for sessions that are over; the counts stay."""
+    connection.execute("DELETE FROM memory_injection_hit WHERE session NOT IN (SELECT session FROM memory_injection)")
 
 
 def count_hits(connection: apsw.Connection, session: str | None, rids: Iterable[int], now: int) -> None:

@@ -19,7 +19,6 @@ from engine.errors import (
 )
 from engine.identity import Ids
 from engine.memory import history_rows, rows
-from engine.memory.adoption import base_of, give_way
 from engine.memory.checks import check_content
 from engine.memory.commit import Committer, Pending, altered, version_conflict
 from engine.memory.differences import is_away
@@ -44,6 +43,7 @@ from engine.memory.model import (
 )
 from engine.memory.reconcile import Reconciler
 from engine.memory.rows import Row
+from engine.memory.takeover import base_of, give_way
 from engine.storage.database import Database
 from engine.storage.transaction import FileDelete, FileMoved, FileTransactions
 

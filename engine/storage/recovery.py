@@ -17,6 +17,8 @@ from engine.storage.database import Database
 from engine.storage.files import Signature
 from engine.storage.intents import Intent, IntentKind
 
+# What a file that a hand changed since the crash can bring about; it must not stop every later write.
+_BY_HAND = (apsw.ConstraintError, ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
 _log = logging.getLogger(__name__)
 
 
@@ -68,9 +70,10 @@ class Recovery:
             with self._database.write() as connection:
                 self._finish(connection, [each for each in done if each])
                 intents.clear(connection, seqs)
-        except apsw.ConstraintError:  # a hand was there in between: the files are adopted as any others are
+        except _BY_HAND as error:  # a hand was there in between: the files are adopted as any others are
             self._clear(seqs)
-            _log.warning("operation %s of a stopped process left to adoption", operation)
+            name = type(error).__name__
+            _log.warning("operation %s of a stopped process left to adoption: %s", operation, name)
         else:
             _log.warning("operation %s of a stopped process finished", operation)
         discard_staged(list(map(files.kept_beside, staged)))

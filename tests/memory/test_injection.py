@@ -253,3 +253,18 @@ def test_a_block_that_cannot_be_counted_as_used_is_given_all_the_same(place: Pla
             found = engine.inject(Request(session="s"))
         assert found.injected == (entry.id,)
         assert engine.listing.entry(entry.id).hit_count == 0
+
+
+def test_sessions_of_long_ago_leave_nothing_behind(place: Place) -> None:
+    with place.open() as engine:
+        entry = engine.store.add(draft("tabs"))
+        for number in range(5):
+            engine.inject(Request(session=f"old-{number}"))
+        place.clock.advance(days=31)
+        engine.inject(Request(session="new"))
+        with engine.database.read() as connection:
+            kept = [row[0] for row in connection.execute("SELECT session FROM memory_injection")]
+            counted = {row[0] for row in connection.execute("SELECT session FROM memory_injection_hit")}
+        assert kept == ["new"]
+        assert counted == {"new"}
+        assert engine.listing.entry(entry.id).hit_count == 6

@@ -72,10 +72,10 @@ class Shelf:
         with self.database.write() as connection:
             for name in names:
                 staged = f".{name}.0123456789ab.tmp"
-                base = files.content(self.folder / name)
+                there = self.folder / name
                 intent = Intent(
                     0, "dead", kind, "edit", "shelf", name, staged, files.content_hash(data), "extraction", 5, False,
-                    None if base is None else files.content_hash(base),
+                    files.content_hash(there.read_bytes()) if there.is_file() else None,
                 )  # fmt: skip
                 seq = intents.record(connection, "shelf", intent)
                 if applied:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from engine.clock import Clock
 from engine.errors import AlreadyExists, QuotaExceeded, SensitiveContent, SparkError, ValidationFailed
 from engine.memory import gate_log, rows
-from engine.memory.adoption import give_way
 from engine.memory.commit import Committer, Pending, rendered
 from engine.memory.document import fields_of
 from engine.memory.gate_log import Drop, Gate
@@ -15,6 +14,7 @@ from engine.memory.layers import Layers
 from engine.memory.model import AuthorRole, Draft, Entry, Layer, Scope, Source, State
 from engine.memory.reconcile import Reconciler
 from engine.memory.store import MemoryStore
+from engine.memory.takeover import give_way
 from engine.memory.transfer.sources import Item, Kind
 from engine.memory.transfer.verdicts import Judge, Outcome, Place, Verdict, Wish
 from engine.storage import files, frontmatter

@@ -57,7 +57,8 @@ CREATE VIEW memory_vector_row AS SELECT rid, layer,
   archived = 0 AND invalid_at IS NULL AND file_state IS NULL AS live, valid_until AS expires, type FROM memory_entry;
 CREATE TABLE memory_layer_state(layer TEXT PRIMARY KEY, counter INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE memory_injection(
-  session TEXT NOT NULL, frame TEXT NOT NULL, ids TEXT NOT NULL, valid_until INTEGER, PRIMARY KEY(session)) WITHOUT ROWID;
+  session TEXT NOT NULL, frame TEXT NOT NULL, ids TEXT NOT NULL, valid_until INTEGER, at INTEGER NOT NULL,
+  PRIMARY KEY(session)) WITHOUT ROWID;
 CREATE TABLE memory_injection_hit(session TEXT NOT NULL, rid INTEGER NOT NULL, PRIMARY KEY(session, rid)) WITHOUT ROWID;
 CREATE TABLE file_intent(
   seq INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, operation TEXT NOT NULL, kind TEXT NOT NULL,
