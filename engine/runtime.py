@@ -178,7 +178,7 @@ class Engine:
     def fill_vectors(self, limit: int) -> bool:
         """Make up to ``limit`` missing vectors; False when the model failed (search then says so itself)."""
         try:
-            self.embeddings.fill(limit)
+            self.embeddings.fill_missing(limit)
         except SparkError:
             return False
         return True

@@ -115,6 +115,7 @@ class Workers:
             if not folders:
                 current.stop.wait(FOLLOW_S)
                 continue
+            looked = False
             for changes in watch(
                 *folders,
                 stop_event=current.stop,
@@ -123,8 +124,9 @@ class Workers:
                 yield_on_timeout=True,
                 rust_timeout=5_000,
             ):
-                if changes:
+                if changes or not looked:  # the first look is for what was saved before the watch stood
                     self._refresh()
+                    looked = True
                 if [layer.folder for layer in self._layers.person() if layer.folder.is_dir()] != folders:
                     break
 

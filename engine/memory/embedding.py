@@ -103,12 +103,20 @@ class Embeddings:
     def fill(self, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> tuple[int, int]:
         """Embed up to ``limit`` entries that have no vector yet; answers (entries with one, entries in all).
 
-        Raises ``EmbeddingFailed`` or ``StoreBusy``. Works in batches of 32 so that other writers get in between.
+        Raises ``EmbeddingFailed`` or ``StoreBusy``.
+        """
+        generation = self.fill_missing(limit, stop)
+        return (0, 0) if generation is None else self._counts(generation)
+
+    def fill_missing(self, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> int | None:
+        """Like ``fill`` without counting, which a search has no time for; answers the generation, None without a model.
+
+        Works in batches of 32 so that other writers get in between.
         """
         self._follow()
         embedder = self._current()
         if embedder is None or not self._database.writable:
-            return 0, 0
+            return None
         generation = self._generation(embedder)
         self._repair()
         left = limit
@@ -124,7 +132,7 @@ class Embeddings:
             generation = fitting
             left = None if left is None else left - len(batch)
             self._bus.announce(EmbeddingProgress(*self._counts(generation)))
-        return self._counts(generation)
+        return generation
 
     def rebuild(self) -> None:
         """Forget every vector; the next ``fill`` makes them again."""
