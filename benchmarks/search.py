@@ -17,6 +17,8 @@ WITH_EMBEDDING = Goal(plus=50)
 WITHOUT = Goal(plus=5)
 BARE = f"SELECT rowid FROM memory_fts WHERE memory_fts MATCH ? ORDER BY rank LIMIT {DEPTH}"
 SHARES = (0.5, 0.95)
+QUESTIONS = 200
+MANY, FEWER_QUESTIONS = 20_000, 60
 
 
 def run(setting: Setting) -> Iterator[Figure | str]:
@@ -24,7 +26,7 @@ def run(setting: Setting) -> Iterator[Figure | str]:
     yield "vectors in these homes are random unit vectors; those of the questions are real"
     for size in setting.sizes(*SIZES):
         place = homes.built(setting.folder, size)
-        asked = homes.questions(setting.either(200, 10) + 1)
+        asked = homes.questions(setting.either(QUESTIONS if size < MANY else FEWER_QUESTIONS, 10) + 1)
         with place.open() as engine:
             yield from _hybrid(engine, asked, size)
         with place.open(embedding="none") as engine:
