@@ -1,4 +1,4 @@
-"""Puts the figures of ``results.json`` as tables into docs/measured.md, between its two marks; measures nothing."""
+"""Prints the figures of ``results.json`` as tables of markdown, for docs/measured.md; measures nothing."""
 
 import json
 import sys
@@ -8,25 +8,16 @@ from typing import Any
 
 from benchmarks.__main__ import RESULTS
 
-TARGET = Path(__file__).parent.parent / "docs" / "measured.md"
-BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 HEAD = "| what | reference | figure (min–max) | ratio | goal | met |\n|---|---|---|---|---|---|"
 
 
 def main() -> int:
-    """Rewrite the part between the marks; 1 when there are no full results or no marks."""
-    try:
-        results = json.loads(RESULTS.read_text("utf-8"))
-    except FileNotFoundError:
-        return _refused(f"there is no {RESULTS.name}; run python -m benchmarks")
-    if results["quick"]:
-        return _refused("the last run was a quick one")
-    page = TARGET.read_text("utf-8")
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        return _refused(f"{TARGET.name} lacks its marks")
-    TARGET.write_text(f"{before}{BEGIN}\n{markdown(results)}\n{END}{after}", "utf-8")
+    """Print the last results, or those of the file that is named."""
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS
+    if not path.exists():
+        sys.stderr.write(f"there is no {path}; python -m benchmarks makes one\n")
+        return 1
+    print(markdown(json.loads(path.read_text("utf-8"))))
     return 0
 
 
@@ -65,11 +56,6 @@ def _row(figure: dict[str, Any]) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.0f}" if value == 0 or abs(value) >= 100 else f"{value:.3g}"
-
-
-def _refused(why: str) -> int:
-    sys.stderr.write(why + "\n")
-    return 1
 
 
 if __name__ == "__main__":
