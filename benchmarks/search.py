@@ -54,6 +54,8 @@ def _hybrid(engine: Engine, asked: Sequence[str], size: int) -> Iterator[Figure]
 
 
 def _words_alone(engine: Engine, asked: Sequence[str], size: int) -> Iterator[Figure]:
+    if sum(bool(_found(engine, question).hits) for question in asked) < len(asked) / 2:
+        raise RuntimeError("most questions find nothing, so their times say nothing")
     taken = interleaved(
         {"words": lambda number: _found(engine, asked[number]), "bare": _bare(engine, asked)}, len(asked) - 1
     )
@@ -68,8 +70,8 @@ def _both(what: str, timed: Timed, reference: tuple[str, Timed], goal: Goal | No
 
 def _found(engine: Engine, question: str) -> SearchResult:
     result = engine.search(question)
-    if result.status is SearchStatus.DEGRADED:
-        raise RuntimeError(f"a channel failed: {result.reason}")
+    if result.status not in (SearchStatus.MATCHED, SearchStatus.EMPTY):
+        raise RuntimeError(f"the search is {result.status}: {result.reason}")
     return result
 
 
