@@ -95,7 +95,7 @@ class Engine:
         """Revisions, the feed of changes, undo, restore."""
         from engine.memory.history import History
 
-        return History(self.database, self.transactions, self._committer, self.store, self.layers, self.clock)
+        return History(self.database, self._committer, self.store, self.layers, self.clock)
 
     @cached_property
     def tokens(self) -> "TokenCounter":

@@ -24,6 +24,7 @@ from engine.runtime import Engine, open_engine
 REPOSITORY = Path(__file__).parent.parent
 # Counts of use live in the index alone; everything else about a memory must come back from its file.
 USE = ("hit_count", "last_hit_at")
+NOBODY = 65534
 
 
 class Place:
@@ -223,3 +224,15 @@ def run_sql(database: Path, sql: str) -> list[tuple[Any, ...]]:
 def _toml(value: str) -> str:
     plain = value.replace(".", "", 1).isdigit() or value in ("true", "false")
     return value if plain else f'"{value}"'
+
+
+@contextmanager
+def without_root_rights() -> Iterator[None]:
+    """Root may read and write everything, so act as nobody for the length of the block."""
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(was)

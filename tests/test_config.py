@@ -2,14 +2,11 @@
 
 import dataclasses
 import json
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,9 +16,9 @@ from hypothesis import strategies as st
 from engine.config import ConfigBroken, Provider, Settings
 from engine.errors import StoreReadOnly, ValidationFailed
 from engine.settings_table import TABLE
+from tests.support import without_root_rights
 
 HERE = Path(__file__).parents[1]
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -34,18 +31,6 @@ def written(path: Path, text: str) -> Settings:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return Settings.load(path)
-
-
-@contextmanager
-def without_root_rights() -> Iterator[None]:
-    """Root may read and write everything, so act as nobody for the length of the block."""
-    was = os.geteuid()
-    if was == 0:
-        os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(was)
 
 
 def test_a_missing_file_gives_the_defaults_of_the_spec_and_reading_makes_nothing(path: Path) -> None:

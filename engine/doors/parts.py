@@ -105,9 +105,7 @@ def importer(parts: Parts) -> Importer:
     """The service behind ``memory import``."""
     committer = Committer(parts.transactions, parts.directory, parts.clock, parts.bus)
     judge = Judge(parts.database, parts.layers, parts.clock, parts.memory_settings)
-    return Importer(
-        parts.database, parts.transactions, committer, parts.reconciler, parts.store, parts.layers, parts.clock, judge
-    )
+    return Importer(parts.database, committer, parts.reconciler, parts.store, parts.layers, parts.clock, judge)
 
 
 def auditor(parts: Parts) -> Auditor:

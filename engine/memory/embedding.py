@@ -36,13 +36,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingState:
-    """What doctor and screens show: the model (None = full text only), its generation, entries with a vector of all."""
+    """What doctor and screens show: the model (None = full text only), its generation, entries with a vector of all.
+
+    ``is_local`` says whether texts stay on this machine.
+    """
 
     model: str | None
     generation: int
     done: int
     total: int
     reason: str | None
+    is_local: bool = True
 
 
 class Embeddings:
@@ -162,7 +166,8 @@ class Embeddings:
         with self._database.read() as connection:
             generation = VECTORS.generation(connection)
         done, total = self._counts(generation)
-        return EmbeddingState(embedder.model if embedder else None, generation, done, total, self._reason)
+        model, is_local = (embedder.model, embedder.is_local) if embedder else (None, True)
+        return EmbeddingState(model, generation, done, total, self._reason, is_local)
 
     def _peek(self) -> Embedder | None:
         with self._lock:

@@ -15,7 +15,6 @@ from engine.memory.model import AuthorRole, Change, Derivation, Entry, Revision
 from engine.memory.store import Held, MemoryStore, out_of_service
 from engine.storage import files
 from engine.storage.database import Database
-from engine.storage.transaction import FileTransactions
 
 _log = logging.getLogger(__name__)
 
@@ -26,14 +25,12 @@ class History:
     def __init__(
         self,
         database: Database,
-        transactions: FileTransactions,
         committer: Committer,
         store: MemoryStore,
         layers: Layers,
         clock: Clock,
     ) -> None:
         self._database = database
-        self._transactions = transactions
         self._committer = committer
         self._store = store
         self._layers = layers

@@ -29,6 +29,7 @@ SELECTED_MIN: Final = 20
 # A session that asked for no block for a month is over; its choice and its hits are forgotten.
 SESSION_KEPT_MS: Final = 30 * DAY_MS
 BOOKKEEPING_WAIT_MS: Final = 100
+_TYPES: Final = {each.value: each for each in MemoryType}
 _log = logging.getLogger(__name__)
 
 
@@ -129,7 +130,7 @@ class Injector:
         layers = self._layers.session(request.agent.id)
         now = self._clock.now_ms() if request.as_of_ms is None else request.as_of_ms
         with self._database.read() as connection:
-            active = _active(connection, layers, now)
+            active = _active(connection, layers, now, looking_back=request.as_of_ms is not None)
             expired = _expired(connection, layers, now)
             counts = rows.counters(connection, [layer.key for layer in layers])
         chosen = self._chosen(request, layers, active, counts, settings, now)
@@ -259,9 +260,14 @@ class _Block:
     lines: tuple[tuple[str, int], ...]
 
 
-def _active(connection: apsw.Connection, layers: Sequence[Layer], now: int) -> list[_Candidate]:
-    found = _columns(connection, layers, "rid, layer, id, type, updated_at", f"{ACTIVE} AND valid_from <= :now", now)
-    return [_Candidate(rid, layer, id_, MemoryType(type_), updated) for rid, layer, id_, type_, updated in found]
+def _active(connection: apsw.Connection, layers: Sequence[Layer], now: int, *, looking_back: bool) -> list[_Candidate]:
+    """What is active, by the one predicate; when a fact began counts only for a look back.
+
+    Asked of now it would hide what a machine with a faster clock has just written.
+    """
+    condition = f"{ACTIVE} AND valid_from <= :now" if looking_back else ACTIVE
+    found = _columns(connection, layers, "rid, layer, id, type, updated_at", condition, now)
+    return [_Candidate(rid, layer, id_, _TYPES[type_], updated) for rid, layer, id_, type_, updated in found]
 
 
 def _expired(connection: apsw.Connection, layers: Sequence[Layer], now: int) -> list[str]:

@@ -61,7 +61,9 @@ class TokenCounter:
 
     def count(self, text: str) -> int:
         """Tokens of a text; what looks like a special token is plain text. Recent lines are remembered."""
-        return self._of_line(text) if len(text) <= _LINE_MAX else self._count(text)
+        if len(text) <= _LINE_MAX:
+            return self._of_line(text)
+        return sum(self.count(line) if len(line) <= _LINE_MAX else self._count(line) for line in _lines(text))
 
     @property
     def exact(self) -> bool:
@@ -100,6 +102,15 @@ def estimate(text: str) -> int:
     wide = len(_CJK.findall(text))
     tokens = wide + math.ceil((len(text) - wide) / 4)
     return tokens + math.ceil(tokens / 10)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The text cut where no token reaches over, so that of a block that changed a little only that is counted."""
+    start = 0
+    for found in _SEAM.finditer(text):
+        yield text[start : found.end()]
+        start = found.end()
+    yield text[start:]
 
 
 def _pieces(text: str) -> Iterator[str]:

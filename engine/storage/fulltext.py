@@ -4,6 +4,7 @@ No input may act as an FTS5 operator or raise, and nothing here opens a connecti
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from engine.storage.stemmer import stem
@@ -52,6 +53,7 @@ _JOINING = _ASKING | frozenset(
 _ASKING_PAIRS = frozenset({"如何", "为何", "為何", "多少", "几个", "幾個"})
 _PAIRS_KEPT = frozenset({"目的", "的确", "的確", "什锦", "什錦"})
 
+_LINE_MAX = 300  # a name and a description
 _LONGEST_ROW = 16  # a compound of more parts (a pasted URL) is asked for as a whole only
 
 _DOT = "．"  # as tokens hold it
@@ -91,12 +93,26 @@ def match_query(text: str) -> str | None:
 
 def coverage(query: str, *texts: str) -> float:
     """The share (0–1) of the query's informative terms that occur in the texts, stemmed as the index stems them."""
-    asked = _units(query)
-    units = [[f" {' '.join(map(stem, term))} " for term in unit] for unit in asked]
-    stemmed = _Stemmed(term for unit in asked for term in unit)
-    rows = [f" {' '.join(stemmed.row(index_text(text).split(' ')))} " for text in texts]
+    units, stemmed = _asked(query)
+    rows = [f" {' '.join(stemmed.row(_words(text)))} " for text in texts]
     found = sum(any(term in row for term in unit for row in rows) for unit in units)
     return found / len(units) if units else 0.0
+
+
+def _words(text: str) -> list[str]:
+    return (_of_line(text) if len(text) <= _LINE_MAX else index_text(text)).split(" ")
+
+
+# The same lines are judged for one question after another: as a person types, at every turn of a session.
+_of_line = lru_cache(maxsize=1_024)(index_text)
+
+
+@lru_cache(maxsize=4)
+def _asked(query: str) -> tuple[list[list[str]], "_Stemmed"]:
+    """The stemmed terms of each informative part; kept, because one search asks them of every hit."""
+    asked = _units(query)
+    units = [[f" {' '.join(map(stem, term))} " for term in unit] for unit in asked]
+    return units, _Stemmed(term for unit in asked for term in unit)
 
 
 def spans(query: str, text: str) -> list[tuple[int, int]]:

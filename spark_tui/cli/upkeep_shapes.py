@@ -1,6 +1,6 @@
 """Findings, dropped candidates, exports and imports as JSON documents and as lines for people."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from engine.clock import iso
 from engine.memory.audit import Finding
@@ -63,9 +63,3 @@ def counted(outcomes: Iterable[str]) -> dict[str, int]:
 def spoken(counts: dict[str, int]) -> str:
     """``3 added, 1 dropped``."""
     return ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) or "nothing"
-
-
-def first_of(texts: Sequence[str], shown: int = 3) -> str:
-    """The first few of a list in words."""
-    more = len(texts) - shown
-    return ", ".join(texts[:shown]) + (f" and {more} more" if more > 0 else "")

@@ -268,3 +268,12 @@ def test_sessions_of_long_ago_leave_nothing_behind(place: Place) -> None:
         assert kept == ["new"]
         assert counted == {"new"}
         assert engine.listing.entry(entry.id).hit_count == 6
+
+
+def test_what_a_faster_clock_wrote_is_injected_as_it_is_found(place: Place) -> None:
+    with place.open() as engine:
+        entry = engine.store.add(draft("tabs", "Tabs in Makefiles"))
+        place.clock.advance(days=-1)
+        assert engine.inject(Request()).injected == (entry.id,)
+        assert engine.search("tabs").hits[0].entry.id == entry.id
+        assert engine.inject(Request(as_of_ms=place.clock.now_ms())).injected == ()

@@ -233,7 +233,7 @@ def test_an_import_judges_again_under_the_lock(place: Place, tmp_path: Path, nam
     with place.open() as engine:
         committer = Committer(engine.transactions, engine.directory, engine.clock, engine.bus)
         late = Importer(
-            engine.database, engine.transactions, committer, engine.reconciler, engine.store, engine.layers,
+            engine.database, committer, engine.reconciler, engine.store, engine.layers,
             engine.clock, InterruptedJudge(engine, place, name),
         )  # fmt: skip
         (told,) = late.run(read_sources(folder), Wish())

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,9 +26,9 @@ from engine.memory.workspaces import (
     set_commit_choice,
 )
 from engine.paths import Home
+from tests.support import without_root_rights
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-NOBODY = 65534
 
 
 class Machine:
@@ -78,18 +77,6 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
-
-
-@contextmanager
-def without_root_rights() -> Iterator[None]:
-    """Root may read and write everything, so act as nobody for the length of the block."""
-    was = os.geteuid()
-    if was == 0:
-        os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(was)
 
 
 @pytest.fixture

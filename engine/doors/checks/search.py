@@ -35,15 +35,20 @@ def vector_row(parts: Parts) -> Iterator[Row]:
 def embedding_row(parts: Parts) -> Iterator[Row]:
     """Which model gives meaning, and how many memories it has read."""
     state, title = parts.embeddings.state(), "Search by meaning"
+    where = "texts stay on this machine" if state.is_local else "names and descriptions are sent to this provider"
     if state.reason is not None:
         yield fail("embedding", title, state.reason, "spark-tui settings set memory.embeddingProviderId local")
     elif state.model is None:
         yield from _no_model(parts, title)
     elif state.done < state.total:
-        told = f"{state.model}, generation {state.generation}: {state.done} of {state.total} have a vector"
+        told = f"{state.model}, generation {state.generation}: {state.done} of {state.total} have a vector; {where}"
         yield info("embedding", title, f"{told}; searching fills in", REBUILD_VECTORS)
     else:
-        yield ok("embedding", title, f"{state.model}, generation {state.generation}: all {state.total} have a vector")
+        yield ok(
+            "embedding",
+            title,
+            f"{state.model}, generation {state.generation}: all {state.total} have a vector; {where}",
+        )
 
 
 def _no_model(parts: Parts, title: str) -> Iterator[Row]:

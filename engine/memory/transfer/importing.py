@@ -19,7 +19,6 @@ from engine.memory.transfer.sources import Item, Kind
 from engine.memory.transfer.verdicts import Judge, Outcome, Place, Verdict, Wish
 from engine.storage import files, frontmatter
 from engine.storage.database import Database
-from engine.storage.transaction import FileTransactions
 
 # What the store may still refuse after the judgement, because somebody else wrote meanwhile.
 _GATES = {
@@ -56,7 +55,6 @@ class Importer:
     def __init__(
         self,
         database: Database,
-        transactions: FileTransactions,
         committer: Committer,
         reconciler: Reconciler,
         store: MemoryStore,
@@ -65,7 +63,6 @@ class Importer:
         judge: Judge,
     ) -> None:
         self._database = database
-        self._transactions = transactions
         self._committer = committer
         self._reconciler = reconciler
         self._store = store

@@ -52,6 +52,7 @@ CREATE TABLE memory_gate_log(
   gate TEXT NOT NULL, reason TEXT NOT NULL);
 CREATE TABLE memory_embedding(
   rid INTEGER PRIMARY KEY, generation INTEGER NOT NULL, input_hash TEXT NOT NULL, vector BLOB NOT NULL);
+CREATE INDEX memory_embedding_by_generation ON memory_embedding(generation);
 CREATE TABLE memory_index_state(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE VIEW memory_vector_row AS SELECT rid, layer,
   archived = 0 AND invalid_at IS NULL AND file_state IS NULL AS live, valid_until AS expires, type FROM memory_entry;
