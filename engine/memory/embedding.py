@@ -163,10 +163,11 @@ class Embeddings:
     def state(self) -> EmbeddingState:
         """What is there, without loading a model."""
         embedder = self._peek()
-        with self._database.read() as connection:
-            generation = VECTORS.generation(connection)
-        done, total = self._counts(generation)
         model, is_local = (embedder.model, embedder.is_local) if embedder else (None, True)
+        with self._database.read() as connection:
+            # Vectors of another model are none of this one's; they go when it embeds for the first time.
+            generation = VECTORS.generation(connection) if VECTORS.model(connection) == model else 0
+        done, total = self._counts(generation)
         return EmbeddingState(model, generation, done, total, self._reason, is_local)
 
     def _peek(self) -> Embedder | None:

@@ -13,15 +13,10 @@ from engine.errors import StoreBroken
 from engine.memory.model import Scope
 from engine.memory.workspaces import Workspace, set_commit_choice
 from engine.runtime import Engine, open_engine
+from tests.providers.embedding_server import Answer, EmbeddingServer, with_endpoint
 from tests.support import Place, draft, run_sql
 
 PERSON = {"LANG": "C.UTF-8", "TERM": "xterm-256color"}
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """A home with embedding off, and a project."""
-    return Place(tmp_path)
 
 
 def rows_of(place: Place, folder: Path | None = None) -> dict[str, Row]:
@@ -105,6 +100,29 @@ def test_back_fill_is_counted(tmp_path: Path) -> None:
         engine.embeddings.fill(1)
     row = rows_of(place)["embedding"]
     assert (row.state, "1 of 2" in row.evidence) == (RowState.INFO, True)
+
+
+def test_a_wrong_key_is_told_whatever_vectors_another_model_left(tmp_path: Path) -> None:
+    place = Place(tmp_path, embedding="local")
+    with place.open() as engine:
+        engine.store.add(draft("one"))
+        engine.embeddings.fill()
+    with EmbeddingServer(always=Answer.STATUS_401) as server:
+        row = rows_of(with_endpoint(place, server))["embedding"]
+    assert row.state is RowState.FAIL
+    assert "401" in row.evidence
+
+
+def test_vectors_of_another_model_are_not_counted_and_where_texts_go_is_said(place: Place) -> None:
+    with EmbeddingServer() as server:
+        with_endpoint(place, server)
+        with place.open() as engine:
+            engine.store.add(draft("one"))
+            engine.embeddings.fill()
+        told = rows_of(place)["embedding"]
+        changed = rows_of(with_endpoint(place, server, "other"))["embedding"]
+    assert (told.state, "all 1 have a vector; names and descriptions are sent" in told.evidence) == (RowState.OK, True)
+    assert (changed.state, "0 of 1" in changed.evidence) == (RowState.INFO, True)
 
 
 def test_a_write_that_a_dead_process_left_is_told(place: Place) -> None:

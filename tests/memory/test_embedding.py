@@ -9,8 +9,7 @@ from engine.events import EmbeddingProgress, Fact
 from engine.memory.model import Changes
 from engine.memory.rows import VECTORS
 from engine.runtime import Engine
-from tests.memory.test_retrieval import with_endpoint
-from tests.providers.embedding_server import Answer, EmbeddingServer
+from tests.providers.embedding_server import Answer, EmbeddingServer, with_endpoint
 from tests.support import Place, draft
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.memory.model import Changes, MemoryType, Scope
 from engine.memory.retrieval import Channel, SearchStatus, decay_of
 from engine.runtime import Engine
-from tests.providers.embedding_server import Answer, EmbeddingServer
+from tests.providers.embedding_server import Answer, EmbeddingServer, with_endpoint
 from tests.support import Place, draft, matches
 
 
@@ -133,13 +133,6 @@ def test_switched_off_is_said_and_is_not_nothing_found(place: Place) -> None:
         result = engine.search("tabs")
     assert result.status is SearchStatus.DISABLED
     assert result.hits == ()
-
-
-def with_endpoint(place: Place, server: EmbeddingServer) -> Place:
-    place.configure(memory__embeddingProviderId="mine", memory__embeddingModel="test")
-    with place.home.config.open("a", encoding="utf-8") as file:
-        file.write(f'[providers.mine]\nkind = "openai-compatible"\nbase_url = "{server.url}"\n')
-    return place
 
 
 def test_words_and_vectors_vote_together(place: Place) -> None:

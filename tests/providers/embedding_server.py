@@ -12,6 +12,8 @@ from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 
+from tests.support import Place
+
 DIMENSION = 32
 
 
@@ -117,6 +119,14 @@ class EmbeddingServer:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
+
+
+def with_endpoint(place: Place, server: EmbeddingServer, model: str = "test") -> Place:
+    """The place with this server as its embedding provider."""
+    place.configure(memory__embeddingProviderId="mine", memory__embeddingModel=model)
+    with place.home.config.open("a", encoding="utf-8") as file:
+        file.write(f'[providers.mine]\nkind = "openai-compatible"\nbase_url = "{server.url}"\n')
+    return place
 
 
 class _Server(ThreadingHTTPServer):

@@ -1,10 +1,13 @@
 """Looks at what finds and injects memories: full text, vectors, the embedding model, token counts, the last injection."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from engine.clock import iso
 from engine.doors.checks.row import Row, fail, info, ok, warn
 from engine.doors.parts import Parts
+from engine.errors import SparkError
+from engine.memory.embedding import EmbeddingState
 from engine.storage.vector_extension import load_extension
 
 REBUILD = "spark-tui memory reindex"
@@ -34,7 +37,7 @@ def vector_row(parts: Parts) -> Iterator[Row]:
 
 def embedding_row(parts: Parts) -> Iterator[Row]:
     """Which model gives meaning, and how many memories it has read."""
-    state, title = parts.embeddings.state(), "Search by meaning"
+    state, title = _asked(parts), "Search by meaning"
     where = "texts stay on this machine" if state.is_local else "names and descriptions are sent to this provider"
     if state.reason is not None:
         yield fail("embedding", title, state.reason, "spark-tui settings set memory.embeddingProviderId local")
@@ -49,6 +52,18 @@ def embedding_row(parts: Parts) -> Iterator[Row]:
             title,
             f"{state.model}, generation {state.generation}: all {state.total} have a vector; {where}",
         )
+
+
+def _asked(parts: Parts) -> EmbeddingState:
+    """The state of the model; a provider elsewhere is asked for one word first, or a wrong key would look well."""
+    state = parts.embeddings.state()
+    if state.is_local or state.reason is not None:
+        return state
+    try:
+        parts.embeddings.query("doctor")
+    except SparkError as error:
+        return replace(state, reason=error.message)
+    return parts.embeddings.state()
 
 
 def _no_model(parts: Parts, title: str) -> Iterator[Row]:
