@@ -95,3 +95,21 @@ class EmbeddingFailed(SparkError):
     """The embedding model could not be loaded or its endpoint did not answer with vectors."""
 
     code = "EMBEDDING_FAILED"
+
+
+class ModelFailed(SparkError):
+    """A language model brought no usable answer; ``details`` has ``fault`` (a ``ModelFault`` word) and ``status``."""
+
+    code = "MODEL_FAILED"
+
+
+class ModelUnavailable(SparkError):
+    """No language model is configured or reachable for this."""
+
+    code = "MODEL_UNAVAILABLE"
+
+
+class DigestMismatch(SparkError):
+    """A candidate is no longer the text that was shown when the person decided on it."""
+
+    code = "DIGEST_MISMATCH"

@@ -38,4 +38,14 @@ class SettingsChanged:
     key: str = ""
 
 
-Fact = MemoryChanged | EmbeddingProgress | SearchDegraded | SettingsChanged
+@dataclass(frozen=True, slots=True)
+class JobsChanged:
+    """A job was queued, taken, put off or finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatesChanged:
+    """Something was put before the person, or decided."""
+
+
+Fact = MemoryChanged | EmbeddingProgress | SearchDegraded | SettingsChanged | JobsChanged | CandidatesChanged

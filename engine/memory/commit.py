@@ -28,7 +28,8 @@ SILENT_FIELDS = frozenset({"version", "updated_at", "author_role", "hit_count", 
 class Pending:
     """One entry as it shall become; ``base`` is its file as it is now, so that foreign keys and comments stay.
 
-    ``anew`` writes the file from nothing, where what is there cannot be read as a memory.
+    ``anew`` writes the file from nothing, where what is there cannot be read as a memory. ``edge`` names how it gives
+    way when it becomes superseded; ``sources`` are entries it was elevated from.
     """
 
     layer: Layer
@@ -39,6 +40,8 @@ class Pending:
     base: bytes | None = None
     fields: tuple[str, ...] = field(default=())
     anew: bool = False
+    edge: str = "supersede"
+    sources: tuple[str, ...] = ()
 
 
 class Committer:
@@ -102,7 +105,9 @@ def apply_change(
     rows.put(connection, each.layer, each.after, each.body, file_hash, found)
     superseded = each.after.superseded_by
     if superseded and (each.before is None or each.before.entry.superseded_by != superseded):
-        history_rows.add_derivation(connection, each.layer.key, each.after.id, superseded, "supersede", now)
+        history_rows.add_derivation(connection, each.layer.key, each.after.id, superseded, each.edge, now)
+    for source in each.sources:
+        history_rows.add_derivation(connection, each.layer.key, source, each.after.id, "elevate", now)
     history_rows.add_change(connection, each.layer.key, change_of(operation, each, now))
 
 

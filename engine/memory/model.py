@@ -163,6 +163,7 @@ class Draft:
     entities: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     valid_until: date | None = None
+    valid_from: int | None = None  # ms; None: from now on
     agent: str | None = None
     source: Source = Source.MANUAL
     author: AuthorRole = AuthorRole.MANUAL_USER

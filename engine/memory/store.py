@@ -100,19 +100,26 @@ class MemoryStore:
         Raises ``AlreadyExists`` for a name an active entry holds (an expired holder gives way), ``ValidationFailed``,
         ``SensitiveContent``, ``QuotaExceeded``, or an I/O error.
         """
-        checked_name(draft.name)
-        checked_description(draft.description)
-        check_content(draft, draft.body)
+        check_draft(draft)
 
-        def attempt() -> Entry:  # under the lock: a store that refuses leaves no folder in the project either
-            layer = _present(self._layers.for_writing(draft.scope, draft.agent))
-            entry = self._new_entry(draft, layer)
-            pending = [Pending(layer, None, entry, draft.body, "add")]
-            pending += self._room_for(layer, entry)
-            self._check_quota(layer)
+        def attempt() -> Entry:
+            pending = self.begun(draft)
             return self._committer.commit(self.operation(), pending)[0]
 
         return self.retried(attempt)
+
+    def begun(self, draft: Draft, moving: frozenset[str] = frozenset()) -> list[Pending]:
+        """The pending creation of a checked draft, and of the expired holder of its name; the caller holds the lock.
+
+        ``moving`` names active entries of that layer that leave service with it. Raises as ``add`` does.
+        """
+        # Under the lock: a store that refuses leaves no folder in the project either.
+        layer = _present(self._layers.for_writing(draft.scope, draft.agent))
+        entry = self._new_entry(draft, layer)
+        pending = [Pending(layer, None, entry, draft.body, "add")]
+        pending += self._room_for(layer, entry, moving)
+        self._check_quota(layer, leaving=len(moving))
+        return pending
 
     def edit(
         self,
@@ -278,10 +285,10 @@ class MemoryStore:
                 return []
             return [give_way(connection, layer, taken, entry, self._clock.now_ms())]
 
-    def _check_quota(self, layer: Layer) -> None:
+    def _check_quota(self, layer: Layer, leaving: int = 0) -> None:
         quota = self._settings().quota_of(layer.scope.value)
         with self._database.read() as connection:
-            count = rows.active_count(connection, layer.key, self._clock.now_ms())
+            count = rows.active_count(connection, layer.key, self._clock.now_ms()) - leaving
         if count >= quota:
             raise QuotaExceeded(
                 f"the {layer.scope.value} layer is full: {count} of {quota}",
@@ -304,7 +311,7 @@ class MemoryStore:
             author_role=draft.author,
             created_at=now,
             updated_at=now,
-            valid_from=now,
+            valid_from=now if draft.valid_from is None else min(draft.valid_from, now),
             valid_until=self._validity(draft.valid_until),
             entities=cleaned(draft.entities),
             links=_kept(draft.links),
@@ -353,6 +360,13 @@ class MemoryStore:
         body = held.body if changes.body is None else changes.body
         check_content(after, body)
         return after, body
+
+
+def check_draft(draft: Draft) -> None:
+    """Raises ``ValidationFailed`` or ``SensitiveContent`` for what may not be remembered as it is."""
+    checked_name(draft.name)
+    checked_description(draft.description)
+    check_content(draft, draft.body)
 
 
 def not_found(entry_id: str) -> NotFound:
