@@ -10,12 +10,17 @@ from typing import Final, cast
 from engine.errors import ValidationFailed
 from engine.settings_file import ConfigBroken as ConfigBroken
 from engine.settings_file import leaves, read_tree, rewrite
+from engine.settings_providers import Provider as Provider
+from engine.settings_providers import read_providers
 from engine.settings_table import BY_KEY, SCOPES, TABLE, Setting, Value
 from engine.storage import files
 from engine.storage.files import Signature
 
 QUOTA: Final = "memory.quota"
 EMBEDDING_PROVIDER: Final = "memory.embeddingProviderId"
+EXTRACTION_PROVIDER: Final = "memory.extractionProviderId"
+DEFAULT_PROVIDER: Final = "model.defaultProviderId"
+DEFAULT_MODEL: Final = "model.defaultModel"
 BUILT_IN_EMBEDDERS: Final = ("", "local", "none")
 WITHOUT_EMBEDDINGS: Final = ("anthropic", "claude-cli", "codex-cli")
 _OTHER_TABLES: Final = ("providers.", "routers.")
@@ -43,18 +48,6 @@ class MemorySettings:
     def quota_of(self, scope: str) -> int:
         """Most active entries of one layer of a scope."""
         return self.quotas[SCOPES.index(scope)]
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """An endpoint of ``[providers.NAME]``; the key itself is read from the environment when it is used."""
-
-    name: str
-    kind: str
-    base_url: str
-    api_key_env: str
-    models: tuple[str, ...]
-    enabled: bool
 
 
 class Settings:
@@ -109,7 +102,7 @@ class Settings:
     def set(self, key: str, text: str) -> Value:
         """Write a value a person typed; ``memory.quota`` takes a JSON object.
 
-        Raises ``ValidationFailed`` (an unknown or internal key, a value out of range, a provider without embeddings),
+        Raises ``ValidationFailed`` (an unknown or internal key, a value out of range, no such provider or embeddings),
         ``ConfigBroken``, ``StoreBusy``, ``StoreReadOnly`` or ``IoFailed``.
         """
         if key == QUOTA:
@@ -117,8 +110,10 @@ class Settings:
             self._write({f"{QUOTA}.{scope}": value for scope, value in wanted.items()})
             return text
         value = editable(key).parsed(text)
-        if key == EMBEDDING_PROVIDER:
+        if key == EMBEDDING_PROVIDER and value not in BUILT_IN_EMBEDDERS:
             self._check_embeds(str(value))
+        if key in (EXTRACTION_PROVIDER, DEFAULT_PROVIDER) and value:
+            self._named(str(value), key)
         self._write({key: value})
         return value
 
@@ -151,6 +146,10 @@ class Settings:
         """The endpoints of the file, in its order."""
         return self._providers
 
+    def change(self, changes: Mapping[str, object]) -> None:
+        """Write several dotted keys at once (None takes a key or a whole table out), unchecked: for the registry."""
+        self._write(changes)
+
     def _read(self) -> None:
         signature = files.signature(self.path)
         tree = read_tree(self.path)
@@ -167,28 +166,31 @@ class Settings:
                     values[key] = BY_KEY[key].checked(value)
                 except ValidationFailed as error:
                     problems.append(f"{error.message}; {BY_KEY[key].default} is used")
-        self._providers = tuple(_providers(tree.get("providers"), problems))
+        self._providers = tuple(read_providers(tree.get("providers"), problems))
         self._values, self.problems, self.unknown = values, tuple(problems), tuple(unknown)
         self._signature = signature
         self.generation += 1
 
-    def _write(self, changes: Mapping[str, Value | None]) -> None:
+    def _write(self, changes: Mapping[str, object]) -> None:
         rewrite(self.path, changes)
         self._read()
 
     def _check_embeds(self, name: str) -> None:
-        provider = next((each for each in self._providers if each.name == name), None)
-        if name in BUILT_IN_EMBEDDERS:
-            return
-        if provider is None:
-            choices = ", ".join(["local", "none", *(each.name for each in self._providers)])
-            raise ValidationFailed(f"no provider named {name[:60]}", f"one of {choices}", key=EMBEDDING_PROVIDER)
+        provider = self._named(name, EMBEDDING_PROVIDER, "local", "none")
         if provider.kind in WITHOUT_EMBEDDINGS:
             raise ValidationFailed(
                 f"provider {name} ({provider.kind}) offers no embeddings",
                 "choose an OpenAI-compatible provider, local or none",
                 key=EMBEDDING_PROVIDER,
             )
+
+    def _named(self, name: str, key: str, *also: str) -> Provider:
+        provider = next((each for each in self._providers if each.name == name), None)
+        if provider is None:
+            choices = ", ".join([*also, *(each.name for each in self._providers)])
+            hint = f"one of {choices}" if choices else "spark-tui provider add"
+            raise ValidationFailed(f"no provider named {name[:60]}", hint, key=key)
+        return provider
 
 
 def setting(key: str) -> Setting:
@@ -219,22 +221,3 @@ def _quota_object(text: str) -> dict[str, Value]:
             f'{QUOTA} takes an object like {{"user": 100, "project": 200, "agent": 50}}', allowed="1–100000 each"
         )
     return {scope: BY_KEY[f"{QUOTA}.{scope}"].checked(value) for scope, value in wanted.items()}
-
-
-def _providers(table: object, problems: list[str]) -> Iterator[Provider]:
-    for name, each in table.items() if isinstance(table, dict) else ():
-        if isinstance(each, dict):
-            models = each.get("models", [])
-            if not isinstance(models, list) or not all(isinstance(model, str) for model in models):
-                problems.append(f"providers.{name}.models takes a list of names; none is used")
-                models = []
-            yield Provider(
-                name=str(name),
-                kind=str(each.get("kind", "openai-compatible")),
-                base_url=str(each.get("base_url", "")),
-                api_key_env=str(each.get("api_key_env", "")),
-                models=tuple(models),
-                enabled=each.get("enabled", True) is not False,
-            )
-        else:
-            problems.append(f"providers.{name} is a value, not a table; it is not used")

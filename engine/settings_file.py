@@ -1,6 +1,7 @@
 """Reads and rewrites the TOML of a home: comments, order and unknown keys stay; never writes what it cannot read."""
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from engine.storage import files
 from engine.storage.lock import exclusive
 
 LOCK_WAIT_S: Final = 5.0
+_TRAILING: Final = re.compile(r"(?:^[ \t]*(?:#[^\n]*)?\n)+\Z", re.MULTILINE)
 
 
 class ConfigBroken(SparkError):
@@ -34,7 +36,7 @@ def leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, obj
 
 
 def rewrite(path: Path, changes: Mapping[str, object]) -> None:
-    """Give dotted keys new values (None takes one out) under a lock, so that two processes lose neither's change.
+    """Give dotted keys new values (None takes one, or a whole table, out) under a lock: two processes lose nothing.
 
     A link is followed, so that a file kept elsewhere stays there. Raises ``ConfigBroken``, ``ValidationFailed`` when a
     table's name is taken by a value, ``StoreBusy``, ``StoreReadOnly`` or ``IoFailed``.
@@ -46,7 +48,12 @@ def rewrite(path: Path, changes: Mapping[str, object]) -> None:
         before = _tree(text, path)
         document = tomlkit.parse(text)
         for key, value in changes.items():
-            _change(document, key.split("."), value)
+            if isinstance(_found(document, key), dict) and value is None:
+                document = tomlkit.parse(_without_table(document, key))
+            else:
+                if value is not None and "." in key:
+                    document = tomlkit.parse(_with_table(tomlkit.dumps(document), key.rpartition(".")[0]))
+                _change(document, key.split("."), value)
         written = tomlkit.dumps(document)
         _check_only_changed(dict(leaves(before)), written, changes, path)
         files.write_through(Path(os.path.realpath(path)), written.encode())
@@ -73,6 +80,45 @@ def _tree(text: str, path: Path) -> dict[str, Any]:
         raise ConfigBroken(f"{path} is nested too deeply", "mend or remove it", path=str(path)) from error
 
 
+def _found(tree: Any, key: str) -> object:
+    for name in key.split("."):
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    return tree
+
+
+def _with_table(text: str, name: str) -> str:
+    """The file with a new table at its end, unless it is there or its form takes none.
+
+    Anywhere else it would come between a table and the comment above it.
+    """
+    if _found(tomllib.loads(text), name) is not None:
+        return text
+    before = f"{text.rstrip()}\n\n" if text.strip() else ""
+    longer = f"{before}[{name}]\n"
+    try:
+        tomllib.loads(longer)
+    except tomllib.TOMLDecodeError:
+        return text
+    return longer
+
+
+def _without_table(document: Any, key: str) -> str:
+    """The file without a table, but with the comments that stand between its last value and the next table.
+
+    They belong to what follows, though the parser counts them to the table before.
+    """
+    import tomlkit
+
+    before = tomlkit.dumps(document)
+    _change(document, key.split("."), None)
+    after = tomlkit.dumps(document)
+    same = next((at for at, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), len(after))
+    at = before.rfind("\n", 0, same) + 1
+    removed = before[at : at + len(before) - len(after)]
+    kept = _TRAILING.search(removed)
+    return after[:at] + (kept[0] if kept else "") + after[at:]
+
+
 def _change(document: Any, names: list[str], value: object) -> None:
     import tomlkit
 
@@ -93,7 +139,9 @@ def _change(document: Any, names: list[str], value: object) -> None:
 
 def _check_only_changed(before: dict[str, object], written: str, changes: Mapping[str, object], path: Path) -> None:
     """A file in a form the editor does not handle is left alone rather than damaged."""
-    wanted = {key: value for key, value in (before | dict(changes)).items() if value is not None}
+    gone = tuple(f"{key}." for key, value in changes.items() if value is None)
+    kept = {key: value for key, value in before.items() if not key.startswith(gone)}
+    wanted = {key: value for key, value in (kept | dict(changes)).items() if value is not None}
     try:
         found = dict(leaves(tomllib.loads(written)))
     except tomllib.TOMLDecodeError:

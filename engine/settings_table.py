@@ -136,6 +136,8 @@ TABLE: Final = (
         "A full layer drops what is extracted, or archives its lowest scored extracted entry (evict).",
         choices=("drop", "evict"),
     ),
+    Setting("model.defaultProviderId", Kind.TEXT, "", "Provider used where nothing else is chosen."),
+    Setting("model.defaultModel", Kind.TEXT, "", "Model used where nothing else is chosen."),
     Setting("memory.vecDimension", Kind.WHOLE, 0, "Dimension of the vector table.", low=0, internal=True),
     Setting("memory.ftsBackfillDone", Kind.SWITCH, True, "Whether the full-text index is complete.", internal=True),
     Setting(

@@ -21,6 +21,8 @@ for _name in list(os.environ):
     if _name.startswith(_FOREIGN) or _name in (*_SINGLE, *_PYTHON) or _name.lower() in _PROXIES:
         del os.environ[_name]
 os.environ.update(LANG="C.UTF-8", TZ="UTC", TERM="xterm-256color")
+# No test may look into the keyring of the person who runs it.
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 _HOMES = Path(tempfile.mkdtemp(prefix="spark-tui-tests-"))
 os.environ["HOME"] = str(_HOMES)
 

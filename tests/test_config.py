@@ -52,6 +52,8 @@ def test_a_missing_file_gives_the_defaults_of_the_spec_and_reading_makes_nothing
         "memory.quota.project": 200,
         "memory.quota.agent": 50,
         "memory.quotaPolicy": "drop",
+        "model.defaultProviderId": "",
+        "model.defaultModel": "",
         "project.worktrees": "shared",
         "ui.language": "auto",
         "ui.theme": "spark-dark",

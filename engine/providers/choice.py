@@ -26,7 +26,8 @@ def chosen_embedder(settings: Settings) -> Embedder | None:
     from engine.providers.embeddings import EndpointEmbedder
 
     try:
-        return EndpointEmbedder(name, provider.base_url, model, key_env=provider.api_key_env or None)
+        home = settings.path.parent  # where the file of a key is, beside the settings
+        return EndpointEmbedder(name, provider.base_url, model, key_env=provider.api_key_env or None, home=home)
     except ValidationFailed as error:
         raise EmbeddingFailed(f"provider {name}: {error.message}", error.hint) from error
 

@@ -1,15 +1,17 @@
 """Embeddings from an OpenAI-compatible endpoint; the key goes there and nowhere else, not into logs or errors."""
 
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from engine.errors import EmbeddingFailed, ValidationFailed
-from engine.providers.http import CallFailed, Limits, SharedClient, checked_base_url, checked_key, post_json
+from engine.errors import EmbeddingFailed
+from engine.providers.addresses import CallFailed, checked_base_url, checked_key
+from engine.providers.http import Limits, SharedClient, post_json
+from engine.providers.keys import KeyProblem, KeySource
 from engine.vector import Vector, unit
 
 BATCH_MAX: Final = 64
@@ -18,7 +20,6 @@ CHARACTERS_MAX: Final = 4_000
 PASSAGE_LIMITS: Final = Limits()
 # A person waits for a query, and a search without vectors is better than none.
 QUERY_LIMITS: Final = Limits(idle=30.0, whole=30.0)
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HINTS: Final = {
     400: "check the model's name",
     401: "check the provider's key",
@@ -31,9 +32,9 @@ _HINTS: Final = {
 class EndpointEmbedder:
     """An ``Embedder`` over ``POST {base_url}/embeddings``.
 
-    ``provider`` is the id it is configured under. The key is ``key``, or read from the environment variable
-    ``key_env`` at each call; with neither, none is sent. ``limits`` replaces both ``QUERY_LIMITS`` and
-    ``PASSAGE_LIMITS``.
+    ``provider`` is the id it is configured under. The key is ``key``, else looked up at each call (``KeySource``): in
+    the variable ``key_env``, in the keyring, below ``home``; without one none is sent. ``limits`` replaces both
+    ``QUERY_LIMITS`` and ``PASSAGE_LIMITS``.
     """
 
     is_local: Final = False
@@ -47,6 +48,7 @@ class EndpointEmbedder:
         *,
         key: str | None = None,
         key_env: str | None = None,
+        home: Path | None = None,
         environ: Mapping[str, str] = os.environ,
         limits: Limits | None = None,
         pause: Callable[[float], None] = time.sleep,
@@ -56,8 +58,7 @@ class EndpointEmbedder:
         self._host = urlsplit(self._url).netloc
         self._model = model
         self._key = None if key is None else checked_key(key)
-        self._key_env = key_env
-        self._environ = environ
+        self._key_source = KeySource(provider, key_env or "", home, environ)
         self._limits = limits
         self._pause = pause
         self._client = SharedClient()
@@ -102,25 +103,11 @@ class EndpointEmbedder:
         return self._vectors(answer, len(texts))
 
     def _headers(self) -> dict[str, str]:
-        if self._key is not None:
-            return {"authorization": f"Bearer {self._key}"}
-        if self._key_env is None:
-            return {}
-        # What stands there may be the key itself, pasted by mistake: it is never repeated.
-        if not _VARIABLE.fullmatch(self._key_env):
-            raise EmbeddingFailed(
-                f"api_key_env of provider {self._provider} is not the name of an environment variable",
-                "put the key into a variable and give its name",
-            )
-        key = self._environ.get(self._key_env)
-        if not key:
-            raise EmbeddingFailed(
-                f"the environment variable that api_key_env of provider {self._provider} names is not set"
-            )
         try:
-            return {"authorization": f"Bearer {checked_key(key)}"}
-        except ValidationFailed as error:
-            raise EmbeddingFailed(error.message, f"look at {self._key_env}") from None
+            key = self._key or self._key_source.read()
+        except KeyProblem as problem:
+            raise EmbeddingFailed(problem.message, problem.hint) from None
+        return {"authorization": f"Bearer {key}"} if key else {}
 
     def _vectors(self, answer: object, count: int) -> list[Vector]:
         """The vectors in the order of the texts, whatever order the endpoint listed them in."""

@@ -1,0 +1,102 @@
+"""What ``[providers.NAME]`` of the settings file means: kinds, addresses, patience; holds no key and asks nobody."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Final
+
+
+class ProviderKind(StrEnum):
+    """Which protocol a provider speaks."""
+
+    ANTHROPIC = "anthropic"
+    OPENAI = "openai"
+    OPENAI_COMPATIBLE = "openai-compatible"
+    DEEPSEEK = "deepseek"
+    OLLAMA = "ollama"
+    CLAUDE_CLI = "claude-cli"
+    CODEX_CLI = "codex-cli"
+
+
+CLI_KINDS: Final = (ProviderKind.CLAUDE_CLI, ProviderKind.CODEX_CLI)
+KEYED_KINDS: Final = (ProviderKind.ANTHROPIC, ProviderKind.OPENAI, ProviderKind.DEEPSEEK)
+"""The kinds that never answer without a key; the others may."""
+DEFAULT_URLS: Final[Mapping[str, str]] = {
+    ProviderKind.ANTHROPIC: "https://api.anthropic.com",
+    ProviderKind.OPENAI: "https://api.openai.com/v1",
+    ProviderKind.DEEPSEEK: "https://api.deepseek.com/v1",
+    ProviderKind.OLLAMA: "http://127.0.0.1:11434/v1",
+}
+ANTHROPIC_VERSION: Final = "2023-06-01"
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Patience in seconds: to connect, until the first byte, between two bytes, and for one whole answer."""
+
+    connect: float = 10.0
+    first_byte: float = 120.0
+    idle: float = 60.0
+    whole: float = 1_800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """An endpoint of ``[providers.NAME]``; ``api_key_env`` may be a key pasted by mistake, so it is never shown."""
+
+    name: str
+    kind: str
+    base_url: str
+    api_key_env: str = field(repr=False)
+    models: tuple[str, ...]
+    enabled: bool
+    version: str = ANTHROPIC_VERSION
+    timeouts: Timeouts = Timeouts()
+
+
+def read_providers(table: object, problems: list[str]) -> Iterator[Provider]:
+    """The providers of the file in its order; what cannot be used is said in ``problems`` and left at its default."""
+    for name, each in table.items() if isinstance(table, dict) else ():
+        if isinstance(each, dict):
+            yield _provider(str(name), each, problems)
+        else:
+            problems.append(f"providers.{name} is a value, not a table; it is not used")
+
+
+def _provider(name: str, each: Mapping[str, object], problems: list[str]) -> Provider:
+    kind = str(each.get("kind", ProviderKind.OPENAI_COMPATIBLE))
+    if kind not in list(ProviderKind):
+        problems.append(f"providers.{name}.kind is none of {', '.join(ProviderKind)}; it cannot be asked")
+    return Provider(
+        name=name,
+        kind=kind,
+        base_url=str(each.get("base_url", "")) or DEFAULT_URLS.get(kind, ""),
+        api_key_env=str(each.get("api_key_env", "")),
+        models=_models(name, each.get("models", []), problems),
+        enabled=each.get("enabled", True) is not False,
+        version=str(each.get("version", ANTHROPIC_VERSION)),
+        timeouts=_timeouts(name, each.get("timeouts", {}), problems),
+    )
+
+
+def _models(name: str, models: object, problems: list[str]) -> tuple[str, ...]:
+    if isinstance(models, list) and all(isinstance(model, str) for model in models):
+        return tuple(models)
+    problems.append(f"providers.{name}.models takes a list of names; none is used")
+    return ()
+
+
+def _timeouts(name: str, given: object, problems: list[str]) -> Timeouts:
+    known = [each.name for each in fields(Timeouts)]
+    if not isinstance(given, dict):
+        problems.append(f"providers.{name}.timeouts takes a table of {', '.join(known)}; the defaults are used")
+        return Timeouts()
+    usable = {key: float(value) for key, value in given.items() if key in known and _is_patience(value)}
+    for key in given.keys() - usable.keys():
+        problems.append(f"providers.{name}.timeouts.{key} is no number of seconds above 0 of one of {', '.join(known)}")
+    return Timeouts(**usable)
+
+
+def _is_patience(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0
