@@ -11,7 +11,8 @@ import apsw
 
 from engine.clock import DAY_MS, Clock, local_day
 from engine.memory import rows
-from engine.memory.audit_words import template_text, transient_words
+from engine.memory.audit_words import template_text
+from engine.memory.gates.transient import transient_words
 from engine.memory.layers import Layers
 from engine.memory.model import Entry, Layer, State
 from engine.memory.rows import VECTORS, Row

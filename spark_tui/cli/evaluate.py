@@ -21,7 +21,10 @@ from spark_tui.cli.parser import LazyGroup, Verb
 if TYPE_CHECKING:
     from engine.runtime import Engine
 
-VERBS = {"search": ("evaluate:search", "Recall and nDCG of search on labelled questions, with and without decay.")}
+VERBS = {
+    "gates": ("evaluate_gates:gates", "Precision and recall of the gates on labelled texts, and what they got wrong."),
+    "search": ("evaluate:search", "Recall and nDCG of search on labelled questions, with and without decay."),
+}
 QUOTA = "memory.quota.user"
 
 

@@ -10,6 +10,8 @@ _LEFT = r"(?<![0-9A-Za-z_])(?<![0-9A-Fa-f][.\-])"
 _RIGHT = r"(?![0-9A-Za-z_])(?![.\-][0-9])"
 
 _IDENTITY = re.compile(rf"{_LEFT}([1-8][0-9]{{5}})([ -]?)([12][0-9]{{7}})\2([0-9]{{3}}[0-9Xx]){_RIGHT}")
+_IDENTITY_OLD = re.compile(rf"{_LEFT}([1-8][0-9]{{5}})([0-9]{{6}})[0-9]{{3}}{_RIGHT}")
+_IDENTITY_WORD = re.compile(r"(?i)身份证|证件|一代证|身份號|identity|\bid[ _-]?(?:card|number|no\b)")
 _IDENTITY_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _PROVINCES = frozenset([*range(11, 16), *range(21, 24), *range(31, 38), *range(41, 47), *range(50, 55), *range(61, 66)])
 _PROVINCES_OVERSEAS = frozenset([71, 81, 82, 83, 91])
@@ -39,9 +41,15 @@ _PHONE_ABROAD = re.compile(
 
 
 def identity_numbers(text: str) -> Iterator[Span]:
-    """18-character identity numbers with a real province, a real birthday and the right check character (GB 11643)."""
+    """18-character identity numbers with a real province, a real birthday and the right check character (GB 11643).
+
+    Those of before 1999 have 15 digits and no check character: they count only behind a word that says so.
+    """
     for found in _IDENTITY.finditer(text):
         if _is_identity(found[1] + found[3] + found[4]):
+            yield found.span()
+    for found in _IDENTITY_OLD.finditer(text):
+        if _IDENTITY_WORD.search(text, max(0, found.start() - 30), found.start()) and _is_old_identity(*found.groups()):
             yield found.span()
 
 
@@ -70,12 +78,20 @@ def passes_luhn(digits: str) -> bool:
     return (odd + even) % 10 == 0
 
 
-def _is_identity(number: str) -> bool:
-    if int(number[:2]) not in _PROVINCES | _PROVINCES_OVERSEAS:
-        return False
+def _is_old_identity(area: str, birthday: str) -> bool:
+    return int(area[:2]) in _PROVINCES and _day(f"19{birthday}") is not None
+
+
+def _day(digits: str) -> date | None:
     try:
-        birthday = date(int(number[6:10]), int(number[10:12]), int(number[12:14]))
+        return date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
     except ValueError:
+        return None
+
+
+def _is_identity(number: str) -> bool:
+    birthday = _day(number[6:14])
+    if birthday is None or int(number[:2]) not in _PROVINCES | _PROVINCES_OVERSEAS:
         return False
     total = sum(weight * int(digit) for weight, digit in zip(_IDENTITY_WEIGHTS, number, strict=False))
     return birthday.year >= 1850 and "10X98765432"[total % 11] == number[17].upper()

@@ -4,7 +4,16 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from engine.memory.sensitive.verdicts import Link, Pair, is_joined_password, is_password, is_secret, is_value
+from engine.memory.sensitive import chinese
+from engine.memory.sensitive.verdicts import (
+    Link,
+    Pair,
+    is_joined_password,
+    is_login_password,
+    is_password,
+    is_secret,
+    is_value,
+)
 
 Span = tuple[int, int]
 
@@ -44,6 +53,10 @@ _LABEL = r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*"
 _DOMAIN = re.compile(rf"(?<=[A-Za-z0-9._%+\-])@{_LABEL}(?:\.{_LABEL})+")
 _ELEMENT = re.compile(rf"(?i)<(?:[\w.\-]{{0,30}}[.:\-])?(?:{_STRONG})>([^<\s]{{3,256}})</")
 _EMAIL_JOINT = re.compile(r"(?P<tight>:|\|| \| |-{3,})|\s?/\s?|\s:\s")
+_LOGIN = re.compile(
+    r"(?i)(?:log-?in|account|credentials?|sign-?in|账号|帐号|账户|登录|登陆)[^\n/]{0,30}?(?<![\w.@\-])[\w.@\-]{2,40}"
+    r"(?P<tight>\s?)/\s?"
+)
 _TAIL = ".,;:!?)]}>。，；、！？）"
 # A word inside a longer value is judged with it; otherwise a row of words would be read again from each of them.
 _JUDGED_WHOLE = 64
@@ -61,6 +74,7 @@ class _Value:
 def passwords(text: str) -> Iterator[Span]:
     """Values of password words: ``password=…``, ``密码是 …``, ``--password …``, ``<password>…</password>``."""
     yield from _pairs(text, _PASSWORD_WORD, is_password)
+    yield from _chinese_passwords(text)
     for element in _ELEMENT.finditer(text):
         if is_value(element[1]):
             yield element.span(1)
@@ -84,6 +98,14 @@ def email_passwords(text: str) -> Iterator[Span]:
             yield value.start, value.end
 
 
+def login_passwords(text: str) -> Iterator[Span]:
+    """The password joined to a user's name behind a word for a login: ``login: deploy / Kx92mQ7tLp``."""
+    for login in _LOGIN.finditer(text):
+        value = _value(text, login.end())
+        if value is not None and is_login_password(value.text, tight=not login["tight"]):
+            yield value.start, value.end
+
+
 def ends_in_label(text: str) -> bool:
     """Whether the text ends with a word whose value would follow, like a memory named ``staging-db-password``."""
     tail = text[-40:]
@@ -101,6 +123,17 @@ def _pairs(text: str, words: re.Pattern[str], is_real: Callable[[Pair], bool]) -
         link = _link(text, word.start(), separator)
         if is_real(Pair(word[0], link, separator[0], value.text, value.quoted, value.after)):
             yield value.start, value.end
+
+
+def _chinese_passwords(text: str) -> Iterator[Span]:
+    """Values of Chinese characters alone, which only a sign or a verb can hang on their word."""
+    for word in _PASSWORD_WORD.finditer(text):
+        separator = _SEPARATOR.match(text, word.end())
+        if separator is None or _link(text, word.start(), separator) is Link.SPACE:
+            continue
+        value = chinese.VALUE.match(text, separator.end())
+        if value is not None and not chinese.is_prose(value[0]):
+            yield value.span()
 
 
 def _link(text: str, start: int, separator: re.Match[str]) -> Link:

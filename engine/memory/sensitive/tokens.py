@@ -34,6 +34,8 @@ _AUTHORIZATION = re.compile(
 )
 _URL = re.compile(r"://([^\s/:@\[\]\"'<>`]{0,200}):([^\s/\"'<>`]+)@(?=[\w\[$])")
 _URL_TOKEN = re.compile(r"://([A-Za-z0-9_\-]{16,})@")
+# Addresses that let whoever knows them post to a team's chat; the vendors' patterns know only the western ones.
+_WEBHOOK = re.compile(r"/(?:open-apis/bot/(?:v2/)?hook/|cgi-bin/webhook/send\?key=)([A-Za-z0-9\-]{16,})")
 _CURL_USER = re.compile(
     r"\b(?:curl|wget|https?|xh)\b[^\n]{0,160}?\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'@/]{1,64}:([^\s\"']{3,})"
 )
@@ -84,6 +86,13 @@ def url_credentials(text: str) -> Iterator[Span]:
             yield found.span(2)
     for found in _URL_TOKEN.finditer(text):
         if _is_credential(found[1]):
+            yield found.span(1)
+
+
+def webhooks(text: str) -> Iterator[Span]:
+    """The token in the address of a chat robot (Feishu, Lark, WeCom)."""
+    for found in _WEBHOOK.finditer(text):
+        if not is_placeholder(found[1]):
             yield found.span(1)
 
 

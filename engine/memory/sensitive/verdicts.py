@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from engine.memory.sensitive.chinese import is_prose
 from engine.memory.sensitive.words import Shape, classes, digits, has_digit_and_letter, has_mark, is_uuid, shape
 
 _NOT_A_VALUE = (Shape.PLACEHOLDER, Shape.CODE, Shape.TECHNICAL)
@@ -76,16 +77,23 @@ def is_joined_password(value: str, *, tight: bool) -> bool:
     return tight or has_mark(value) or digits(value) >= 2
 
 
+def is_login_password(value: str, *, tight: bool) -> bool:
+    """Whether this is what stands behind a user's name and ``/``; tight, it could be a path and needs a mark."""
+    if "/" in value or len(value) < 8 or shape(value) is not Shape.MIXED or not has_digit_and_letter(value):
+        return False
+    return has_mark(value) or (not tight and classes(value) >= 3 and "." not in value)
+
+
 def _is_stated(pair: Pair, kind: Shape) -> bool:
     if pair.quoted:
-        return len(pair.value) >= 4
+        return len(pair.value) >= 4 and not is_prose(pair.value)
     return len(pair.value) >= 5 and kind is Shape.MIXED and (has_digit_and_letter(pair.value) or has_mark(pair.value))
 
 
 def _is_word_password(pair: Pair, kind: Shape) -> bool:
     """A password of letters only: told from prose by what follows, from code by the spaces around ``=``."""
     if pair.quoted:
-        return True
+        return not is_prose(pair.value)
     if kind is Shape.NAME and len(re.split(r"[-_./:]", pair.value)) < 4:
         return False
     if "=" in pair.separator:
