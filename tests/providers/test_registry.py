@@ -10,9 +10,11 @@ from engine.paths import Home
 from engine.providers.chat_choice import NOTHING, chat_model, extraction_choice
 from engine.providers.keys import KeyPlace, key_file
 from engine.providers.registry import NewProvider, Registry
-from engine.settings_providers import ANTHROPIC_VERSION, Timeouts
+from engine.settings_providers import ANTHROPIC_VERSION, LOCAL_FIRST_BYTE_S, Timeouts
 
 KEY = "sk-canary-0123456789abcdef"
+# A model on this machine takes long until its first word.
+LOCAL = Timeouts(first_byte=LOCAL_FIRST_BYTE_S)
 FILE = """# mine
 [memory]
 maxInjectTokens = 900  # enough
@@ -49,7 +51,7 @@ def settings_of(home: Home, text: str = FILE) -> Settings:
 def test_providers_are_read_with_their_defaults(home: Home) -> None:
     lab, cloud = settings_of(home).providers()
 
-    assert (lab.models, lab.version, lab.timeouts, lab.enabled) == (("m1", "m2"), ANTHROPIC_VERSION, Timeouts(), True)
+    assert (lab.models, lab.version, lab.timeouts, lab.enabled) == (("m1", "m2"), ANTHROPIC_VERSION, LOCAL, True)
     assert (cloud.base_url, cloud.version) == ("https://api.anthropic.com", "2030-01-01")
     assert cloud.timeouts == Timeouts(1.0, 2.5, 3.0)
 
@@ -60,8 +62,22 @@ def test_providers_are_read_with_their_defaults(home: Home) -> None:
 def test_timeouts_that_are_none_are_told_and_the_defaults_used(home: Home, timeouts: str) -> None:
     settings = settings_of(home, f"[providers.lab]\nkind = 'ollama'\ntimeouts = {timeouts}\n")
 
-    assert settings.providers()[0].timeouts == Timeouts()
+    assert settings.providers()[0].timeouts == LOCAL
     assert "providers.lab.timeouts" in settings.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("base_url", "patience"),
+    [
+        ("http://localhost:8080/v1", LOCAL_FIRST_BYTE_S),
+        ("http://[::1]:8080", LOCAL_FIRST_BYTE_S),
+        ("http://localhost.example.com/v1", 120.0),
+        ("https://api.example.com/127.0.0.1", 120.0),
+    ],
+)
+def test_only_a_model_on_this_machine_is_waited_for_longer(home: Home, base_url: str, patience: float) -> None:
+    settings = settings_of(home, f"[providers.lab]\nkind = 'openai-compatible'\nbase_url = '{base_url}'\n")
+    assert settings.providers()[0].timeouts.first_byte == patience
 
 
 def test_a_provider_is_added_at_the_end_and_everything_else_stays(home: Home) -> None:

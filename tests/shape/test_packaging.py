@@ -41,7 +41,7 @@ def test_the_constraints_name_no_index_and_no_machine() -> None:
 
 def test_every_dependency_says_why_it_is_there() -> None:
     lines = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines()
-    lists = "\n".join(lines).split("dependencies = [", 1)[1].split("]\n\n[project.scripts]")[0]
+    lists = "\n".join(lines).split("dependencies = [", 1)[1].split("]\n\n[project.optional-dependencies]")[0]
     lines = lists.strip().splitlines()
     assert len(lines) == 2 * len(PROJECT["project"]["dependencies"])
     assert all(line.lstrip().startswith("#") for line in lines[::2])

@@ -1,0 +1,1 @@
+"""What the demonstration runs on: a model server that answers by a script, for people and for tests alike."""
