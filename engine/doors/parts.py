@@ -6,6 +6,7 @@ from engine.bus import Bus
 from engine.clock import Clock
 from engine.config import MemorySettings, Settings
 from engine.memory.audit import Auditor
+from engine.memory.candidates.service import Candidates
 from engine.memory.commit import Committer
 from engine.memory.directory import Directory
 from engine.memory.embedding import Embeddings
@@ -77,6 +78,11 @@ class Parts(Protocol):
         ...
 
     @property
+    def candidates(self) -> Candidates:
+        """What waits for a person."""
+        ...
+
+    @property
     def listing(self) -> Listing:
         """Lists and details."""
         ...
@@ -104,8 +110,10 @@ def exporter(parts: Parts) -> Exporter:
 def importer(parts: Parts) -> Importer:
     """The service behind ``memory import``."""
     committer = Committer(parts.transactions, parts.directory, parts.clock, parts.bus)
-    judge = Judge(parts.database, parts.layers, parts.clock, parts.memory_settings)
-    return Importer(parts.database, committer, parts.reconciler, parts.store, parts.layers, parts.clock, judge)
+    judge = Judge(parts.database, parts.layers, parts.clock, parts.memory_settings, parts.candidates)
+    return Importer(
+        parts.database, committer, parts.reconciler, parts.store, parts.layers, parts.clock, judge, parts.candidates
+    )
 
 
 def auditor(parts: Parts) -> Auditor:

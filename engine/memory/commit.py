@@ -13,14 +13,17 @@ from engine.events import MemoryChanged
 from engine.memory import history_rows, rows
 from engine.memory.directory import Directory
 from engine.memory.document import fields_of
-from engine.memory.model import Change, Entry, Layer
+from engine.memory.model import AuthorRole, Change, Entry, Layer
 from engine.memory.rows import Row
+from engine.memory.settling import settle
 from engine.storage import files, frontmatter
 from engine.storage.faults import Step, reach
 from engine.storage.files import Signature
 from engine.storage.transaction import FileTransactions, FileWrite
 
 _log = logging.getLogger(__name__)
+# The action, and the edge, of an entry whose text another one has taken in.
+MERGE = "merge"
 SILENT_FIELDS = frozenset({"version", "updated_at", "author_role", "hit_count", "last_hit_at"})
 
 
@@ -28,8 +31,8 @@ SILENT_FIELDS = frozenset({"version", "updated_at", "author_role", "hit_count", 
 class Pending:
     """One entry as it shall become; ``base`` is its file as it is now, so that foreign keys and comments stay.
 
-    ``anew`` writes the file from nothing, where what is there cannot be read as a memory. ``edge`` names how it gives
-    way when it becomes superseded; ``sources`` are entries it was elevated from.
+    ``anew`` writes the file from nothing, where what is there cannot be read as a memory. ``by`` is who made the
+    change, where the text is still somebody else's.
     """
 
     layer: Layer
@@ -40,8 +43,12 @@ class Pending:
     base: bytes | None = None
     fields: tuple[str, ...] = field(default=())
     anew: bool = False
-    edge: str = "supersede"
-    sources: tuple[str, ...] = ()
+    by: AuthorRole | None = None
+
+    @property
+    def author(self) -> AuthorRole:
+        """Who is named in the feed, and credited should this process die in the middle."""
+        return self.by or self.after.author_role
 
 
 class Committer:
@@ -90,14 +97,17 @@ class Committer:
             data=data,
             base=each.base,
             action=each.action,
-            author=each.after.author_role.value,
+            author=each.author.value,
         )
 
 
 def apply_change(
     connection: apsw.Connection, operation: str, each: Pending, file_hash: str, found: Signature, now: int
 ) -> None:
-    """Rows, revision, edge and feed of one change whose file has this hash; raises ``VersionConflict``."""
+    """Rows, revision, edge and feed of one change whose file has this hash, and what was noted to be settled with it.
+
+    Raises ``VersionConflict``.
+    """
     if each.before is not None:
         check_version(connection, each.layer, each.after.id, each.before.entry.version)
         if each.before.entry.version and each.before.entry.version != each.after.version:
@@ -105,10 +115,10 @@ def apply_change(
     rows.put(connection, each.layer, each.after, each.body, file_hash, found)
     superseded = each.after.superseded_by
     if superseded and (each.before is None or each.before.entry.superseded_by != superseded):
-        history_rows.add_derivation(connection, each.layer.key, each.after.id, superseded, each.edge, now)
-    for source in each.sources:
-        history_rows.add_derivation(connection, each.layer.key, source, each.after.id, "elevate", now)
+        kind = MERGE if each.action == MERGE else "supersede"
+        history_rows.add_derivation(connection, each.layer.key, each.after.id, superseded, kind, now)
     history_rows.add_change(connection, each.layer.key, change_of(operation, each, now))
+    settle(connection, operation, each.layer.key, each.after.id, now)
 
 
 def change_of(operation: str, each: Pending, now: int) -> Change:
@@ -120,7 +130,7 @@ def change_of(operation: str, each: Pending, now: int) -> Change:
         action=each.action,
         id=each.after.id,
         name=each.after.name,
-        author=each.after.author_role,
+        author=each.author,
         before=before.version if before else None,
         after=each.after.version,
         fields=each.fields or (changed_fields(before, each.after) if before else ()),

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from engine.clock import Clock
 from engine.errors import AlreadyExists, NameConflict, NotFound, ValidationFailed, VersionConflict
-from engine.memory import history_rows, rows
+from engine.memory import history_rows, rows, settling
+from engine.memory.candidates import rows as candidate_rows
 from engine.memory.checks import check_content
 from engine.memory.commit import Committer, Pending
 from engine.memory.file_reader import copy_beside
 from engine.memory.layers import Layers
 from engine.memory.model import AuthorRole, Change, Derivation, Entry, Revision
+from engine.memory.settling import Settles
 from engine.memory.store import Held, MemoryStore, out_of_service
 from engine.storage import files
 from engine.storage.database import Database
@@ -68,10 +70,9 @@ class History:
                 raise ValidationFailed(f"{group} was undone already")
             moving = frozenset(line.id for line in lines)
             pending = [each for line in lines for each in self._reversed(line, moving)]
-            stored = self._committer.commit(self._store.operation(), pending)
-            with self._database.write() as connection:
-                history_rows.mark_undone(connection, group)
-            return stored
+            operation = self._store.operation()
+            with settling.noted(self._database, operation, self._undoing(group, lines)):
+                return self._committer.commit(operation, pending)
 
         return self._store.retried(attempt)
 
@@ -119,6 +120,14 @@ class History:
             known = ", ".join(str(each.entry.version) for each in past) or "none"
             raise NotFound(f"{held.entry.id} has no version {version or ''}", f"versions: {known}")
         return chosen
+
+    def _undoing(self, group: str, lines: Sequence[Change]) -> Settles:
+        """What the undo settles, and with which entry: the last that is needed to put a confirmed candidate back."""
+        with self._database.read() as connection:
+            confirmed = candidate_rows.confirmed_by(connection, group)
+            found = candidate_rows.find(connection, self._keys(), confirmed[0], 0) if confirmed else None
+        aim = found.target.id if found and found.target else confirmed[1] if confirmed else ""
+        return Settles(next((line.id for line in lines if line.id == aim), lines[0].id), undoes=group)
 
     def _reversed(self, line: Change, moving: frozenset[str]) -> Sequence[Pending]:
         if line.action == "delete":

@@ -232,8 +232,21 @@ def remove(connection: apsw.Connection, row: Row) -> None:
     edge = (row.layer, row.entry.id, row.entry.id)
     connection.execute("DELETE FROM memory_derivation WHERE layer = ? AND (from_id = ? OR to_id = ?)", edge)
     connection.execute("DELETE FROM memory_change WHERE layer = ? AND id = ?", edge[:2])
+    _remove_candidates(connection, row.layer, row.entry.id)
     connection.execute("INSERT OR REPLACE INTO memory_index_state(key, value) VALUES (?, '1')", (_PURGE_DUE,))
     bump(connection, row.layer)
+
+
+def _remove_candidates(connection: apsw.Connection, layer: str, entry_id: str) -> None:
+    """What waits to change a memory, quotes it or led to it holds its words; only the digests stay, never asked again."""
+    gone = (
+        "SELECT c.id FROM memory_candidate c WHERE c.layer = :layer AND (c.target_id = :id OR c.result_id = :id OR EXISTS"
+        " (SELECT 1 FROM memory_candidate_source s WHERE s.candidate = c.id AND s.id = :id))"
+    )
+    values = {"layer": layer, "id": entry_id}
+    ids = [(candidate,) for (candidate,) in connection.execute(gone, values)]
+    connection.executemany("DELETE FROM memory_candidate WHERE id = ?", ids)
+    connection.executemany("DELETE FROM memory_candidate_source WHERE candidate = ?", ids)
 
 
 def purge_due(connection: apsw.Connection) -> bool:

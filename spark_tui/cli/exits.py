@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable
 from enum import IntEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import AlreadyExists, NameConflict, SparkError, VersionConflict
+from engine.errors import AlreadyExists, DigestMismatch, NameConflict, SparkError, VersionConflict
 
 if TYPE_CHECKING:
     from engine.memory.model import ItemResult
 
-CONFLICTS = frozenset({AlreadyExists.code, VersionConflict.code, NameConflict.code})
+CONFLICTS = frozenset({AlreadyExists.code, VersionConflict.code, NameConflict.code, DigestMismatch.code})
 
 
 class Exit(IntEnum):
@@ -24,7 +23,7 @@ class Exit(IntEnum):
 
 
 def exit_of(error: SparkError) -> Exit:
-    """3 when somebody else holds the name or the version, else 1."""
+    """3 when somebody else holds the name or the version, or the text is not the one that was shown; else 1."""
     return Exit.CONFLICT if error.code in CONFLICTS else Exit.FAILED
 
 
@@ -45,14 +44,6 @@ def failure(code: str, message: str, hint: str | None = None, **details: Any) ->
 def failure_of(error: SparkError) -> dict[str, Any]:
     """The document of an engine's error."""
     return failure(error.code, error.message, error.hint, **error.details)
-
-
-def where(error: BaseException) -> str:
-    """The places an unexpected error passed through, without its message, which may carry text of a memory."""
-    import traceback
-
-    frames = traceback.extract_tb(error.__traceback__)
-    return " < ".join(f"{Path(each.filename).name}:{each.lineno}" for each in reversed(frames))
 
 
 def _plain(value: object) -> object:

@@ -62,7 +62,7 @@ def import_(invocation: Invocation, folder: Path, dry_run: bool, scope: str | No
     """Read memories from FOLDER: our own files, Claude Code's memory folder, or markdown notes.
 
     Everything passes the sensitive and the quota gate; frontmatter of others is kept. The rules of CLAUDE.md and
-    AGENTS.md are listed, not imported: they become candidates, which this version does not have yet.
+    AGENTS.md become candidates, which wait for a decision: candidates list.
     """
     if (agent is not None) != (scope == Scope.AGENT):
         raise click.UsageError("--agent goes with --scope agent")

@@ -52,6 +52,12 @@ _ACTIONS = {
     "undo": N_("undone"),
     "restore": N_("restored"),
     "adopt": N_("edited by hand"),
+    "supersede": N_("gave way"),
+    "update": N_("updated"),
+    "invalidate": N_("ended"),
+    "evict": N_("made room"),
+    "merge": N_("merged"),
+    "confirm": N_("confirmed"),
 }
 _DROPS = {"budget": N_("over the budget"), "relevance": N_("less relevant"), "expired": N_("expired")}
 

@@ -20,10 +20,12 @@ def notes(tmp_path: Path) -> Path:
 
 def test_an_import_tells_every_item_and_drops_are_logged(cli: Cli, notes: Path) -> None:
     told = cli.json("memory", "import", str(notes))
-    assert (told["ok"], told["dry_run"], told["counts"]) == (True, False, {"skipped": 1, "added": 1, "dropped": 1})
+    assert (told["ok"], told["dry_run"], told["counts"]) == (True, False, {"queued": 1, "added": 1, "dropped": 1})
     items = {each["file"]: each for each in told["items"]}
     assert items["good.md"]["id"].startswith("usr_")
     assert items["secret.md"]["gate"] == "sensitive"
+    [candidate] = cli.json("candidates", "list")["candidates"]
+    assert (candidate["id"], candidate["origin"]) == (items["AGENTS.md"]["id"], "import")
     assert "hunter2" not in str(told)
     log = cli.json("memory", "gate-log")
     assert log["total"] == 1

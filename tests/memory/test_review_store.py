@@ -213,7 +213,7 @@ class InterruptedJudge(Judge):
     """A judge right after whose first word another process takes the name, or the last free place."""
 
     def __init__(self, engine: Engine, place: Place, name: str) -> None:
-        super().__init__(engine.database, engine.layers, engine.clock, engine.memory_settings)
+        super().__init__(engine.database, engine.layers, engine.clock, engine.memory_settings, engine.candidates)
         self._place, self._names = place, [name]
 
     def verdict(self, item: Item, place: Target) -> Verdict:
@@ -234,7 +234,7 @@ def test_an_import_judges_again_under_the_lock(place: Place, tmp_path: Path, nam
         committer = Committer(engine.transactions, engine.directory, engine.clock, engine.bus)
         late = Importer(
             engine.database, committer, engine.reconciler, engine.store, engine.layers,
-            engine.clock, InterruptedJudge(engine, place, name),
+            engine.clock, InterruptedJudge(engine, place, name), engine.candidates,
         )  # fmt: skip
         (told,) = late.run(read_sources(folder), Wish())
         assert (told.outcome, told.gate) == (Outcome.DROPPED, gate)

@@ -7,8 +7,9 @@ import pytest
 
 from engine.doors.parts import exporter, importer
 from engine.errors import ValidationFailed
+from engine.memory.candidates.model import Action, Origin
 from engine.memory.gate_log import Gate, GateLog
-from engine.memory.model import Scope, Source, State
+from engine.memory.model import MemoryType, Scope, Source, State
 from engine.memory.transfer.exporting import INDEX_FILE, ExportOutcome
 from engine.memory.transfer.importing import Imported
 from engine.memory.transfer.sources import Kind, read_sources
@@ -133,7 +134,7 @@ def notes(tmp_path: Path) -> Path:
 
 EXPECTED = {
     "MEMORY.md": "skipped", "user_role.md": "added", "proj.md": "added", "sub/idea.md": "added", "leak.md": "dropped",
-    "broken.md": "dropped", "CLAUDE.md": "skipped",
+    "broken.md": "dropped", "CLAUDE.md": "queued",
 }  # fmt: skip
 
 
@@ -142,7 +143,9 @@ def test_notes_come_in_through_the_gates_with_their_frontmatter(place: Place, no
         told = import_all(engine, notes)
         assert outcomes(told) == EXPECTED
         assert (told["leak.md"].gate, told["broken.md"].gate) == (Gate.SENSITIVE, Gate.INVALID)
-        assert "candidates" in told["CLAUDE.md"].reason
+        [rule] = engine.candidates.pending()
+        assert (told["CLAUDE.md"].id, rule.description, rule.type) == (rule.id, "use tabs", MemoryType.FEEDBACK)
+        assert (rule.action, rule.origin, rule.scope) == (Action.ADD, Origin.IMPORT, Scope.USER)
         by_name = {entry.name: entry for entry in everything(engine)}
         assert {name: entry.scope for name, entry in by_name.items()} == {
             "user-role": Scope.USER, "build": Scope.PROJECT, "an-idea": Scope.USER,
@@ -161,6 +164,8 @@ def test_notes_come_in_through_the_gates_with_their_frontmatter(place: Place, no
             "proj.md",
             "sub/idea.md",
         }
+        assert again["CLAUDE.md"].outcome is Outcome.SKIPPED
+        assert engine.candidates.count() == 1
     assert (notes / "broken.md").read_text("utf-8") == "---\nname: [\n---\n"
 
 
@@ -169,6 +174,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(place: Place, notes: Path) 
         assert outcomes(import_all(engine, notes, Wish(dry_run=True))) == EXPECTED
         assert everything(engine) == []
         assert GateLog(engine.database).count() == 0
+        assert engine.candidates.count(states=None) == 0
     assert not (place.project / ".spark-agent").exists()
     assert not place.home.memory_user.exists()
 
@@ -249,3 +255,49 @@ def test_an_own_file_for_another_scope_or_without_sense_is_invalid(place: Place,
         told = import_all(engine, tmp_path / "out")
         assert [each.gate for each in told.values() if each.kind is Kind.OWN] == [Gate.INVALID, Gate.INVALID]
         assert everything(engine) == []
+
+
+LONG = "always " + "explain what a change does to the people who use it " * 6 + "in the pull request"
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_rules_wait_for_the_person_each_once_and_whatever_their_number(
+    place: Place, tmp_path: Path, dry_run: bool
+) -> None:
+    place.configure(memory__quota__user=1)
+    folder = tmp_path / "rules"
+    folder.mkdir()
+    many = [f"- rule number {n}" for n in range(40)]
+    odd = [
+        "- use tabs",
+        "- use tabs",
+        "- 先给结论",
+        f"- {LONG}",
+        "- !!!",
+        "- password: hunter2-and-more",
+        "- known rule",
+    ]
+    (folder / "AGENTS.md").write_text("\n".join([*many, *odd]), "utf-8")
+    with place.open() as engine:
+        engine.store.add(draft("known-rule", "known rule"))
+        told = list(importer(engine).run(read_sources(folder), Wish(dry_run=dry_run)))
+        assert [each.outcome.value for each in told[40:]] == [
+            "queued", "skipped", "queued", "queued", "dropped", "dropped", "noop",
+        ]  # fmt: skip
+        assert {each.outcome for each in told[:40]} == {Outcome.QUEUED}
+        assert engine.candidates.count() == (0 if dry_run else 43)
+        if not dry_run:
+            long = engine.candidates.get(told[43].id or "").candidate
+            assert (len(long.description) <= 200, long.body) == (True, LONG)
+
+
+def test_a_rule_for_the_project_waits_there(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("- use tabs\n", "utf-8")
+    with place.open() as engine:
+        list(importer(engine).run(read_sources(tmp_path / "CLAUDE.md"), Wish(Scope.PROJECT)))
+        [rule] = engine.candidates.pending()
+        entry = engine.candidates.confirm(rule.id, rule.digest)
+        assert (entry.scope, place.path(entry).exists()) == (Scope.PROJECT, True)
+    with place.open(Path("/")) as engine:
+        told = import_all(engine, tmp_path / "CLAUDE.md", Wish(Scope.PROJECT))["CLAUDE.md"]
+        assert (told.outcome, told.gate) == (Outcome.DROPPED, Gate.NO_WORKSPACE)

@@ -39,7 +39,7 @@ def test_several_who_start_at_once_migrate_once(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(ran) == [0] * 5 + [migrations.newest_version()]
+    assert sum(ran) == migrations.newest_version()
 
 
 def test_numbers_of_deleted_rows_are_never_given_out_again(tmp_path: Path) -> None:

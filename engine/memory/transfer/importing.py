@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from engine.clock import Clock
 from engine.errors import AlreadyExists, QuotaExceeded, SensitiveContent, SparkError, ValidationFailed
 from engine.memory import gate_log, rows
+from engine.memory.candidates.model import Action, Origin, Proposal, Proposed
+from engine.memory.candidates.model import Outcome as ProposalOutcome
+from engine.memory.candidates.service import Candidates
 from engine.memory.commit import Committer, Pending, rendered
 from engine.memory.document import fields_of
 from engine.memory.gate_log import Drop, Gate
@@ -16,7 +19,7 @@ from engine.memory.reconcile import Reconciler
 from engine.memory.store import MemoryStore
 from engine.memory.takeover import give_way
 from engine.memory.transfer.sources import Item, Kind
-from engine.memory.transfer.verdicts import Judge, Outcome, Place, Verdict, Wish
+from engine.memory.transfer.verdicts import ASKED_BEFORE, Judge, Outcome, Place, Verdict, Wish
 from engine.storage import files, frontmatter
 from engine.storage.database import Database
 
@@ -26,6 +29,11 @@ _GATES = {
     QuotaExceeded.code: Gate.QUOTA,
     AlreadyExists.code: Gate.DUPLICATE,
     ValidationFailed.code: Gate.INVALID,
+}
+_NOT_QUEUED = {
+    ProposalOutcome.ASKED_BEFORE: Verdict(Outcome.SKIPPED, reason=ASKED_BEFORE),
+    ProposalOutcome.KNOWN: Verdict(Outcome.NOOP, reason="it is here already"),
+    ProposalOutcome.SENSITIVE: Verdict(Outcome.DROPPED, Gate.SENSITIVE, "it holds something secret or private"),
 }
 _log = logging.getLogger(__name__)
 
@@ -61,6 +69,7 @@ class Importer:
         layers: Layers,
         clock: Clock,
         judge: Judge,
+        candidates: Candidates,
     ) -> None:
         self._database = database
         self._committer = committer
@@ -69,6 +78,7 @@ class Importer:
         self._layers = layers
         self._clock = clock
         self._judge = judge
+        self._candidates = candidates
 
     def run(self, items: Iterable[Item], wish: Wish) -> Iterator[Imported]:
         """Import one item after another, telling each outcome; after a fault of disk or store the rest is not tried."""
@@ -89,9 +99,11 @@ class Importer:
         try:
             place = self._judge.place(item, wish)
             verdict = self._verdict(item, place)
-            if verdict.outcome is Outcome.ADDED:
+            if verdict.outcome in (Outcome.ADDED, Outcome.QUEUED):
                 if wish.dry_run:
                     self._judge.plan(item, place)
+                elif verdict.outcome is Outcome.QUEUED:
+                    verdict = self._propose(item, place)
                 else:
                     verdict = self._add(item, place, operation)
         except SparkError as error:
@@ -110,6 +122,21 @@ class Importer:
         if taken is None or taken.entry.state(self._clock.now_ms()) is State.EXPIRED:
             return verdict
         return Verdict(Outcome.DROPPED, Gate.DUPLICATE, f"the name is taken by {taken.entry.id}", taken.entry.id)
+
+    def _propose(self, item: Item, place: Place) -> Verdict:
+        def attempt() -> Proposed:
+            layer = self._layers.for_writing(place.scope, place.agent)
+            return self._candidates.propose(
+                Proposal(
+                    layer=layer, action=Action.ADD, origin=Origin.IMPORT, name=item.name, description=item.description,
+                    body=item.body, type=item.type, reason=f"import: {item.file}",
+                )
+            )  # fmt: skip
+
+        answer = self._store.retried(attempt)
+        if answer.candidate is not None:
+            return Verdict(Outcome.QUEUED, reason="it waits for your decision", id=answer.candidate.id)
+        return _NOT_QUEUED.get(answer.outcome, Verdict(Outcome.DROPPED, Gate.INVALID, answer.reason))
 
     def _add(self, item: Item, place: Place, operation: str) -> Verdict:
         def attempt() -> Verdict:

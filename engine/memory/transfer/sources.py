@@ -32,7 +32,7 @@ _SENTENCE_ENDS = "。！？.!?；;"
 
 
 class Kind(StrEnum):
-    """What a source is taken for; the last two are listed, not imported."""
+    """What a source is taken for; a rule waits for a person's decision, an index is only listed."""
 
     OWN = "own"
     AUTO_MEMORY = "auto-memory"
@@ -126,7 +126,10 @@ def _rules(file: str, text: str) -> Iterator[Item]:
         found = _BULLET.fullmatch(line)
         if found and not fenced:
             told = _one_line(found[1])
-            yield Item(file, Kind.RULE, slug(told), MemoryType.FEEDBACK, shortened(told))
+            line = shortened(told)
+            problem = None if slug(told) else "it gives no name"
+            body = "" if line == told else told
+            yield Item(file, Kind.RULE, slug(told), MemoryType.FEEDBACK, line, body, problem=problem)
 
 
 def _unusable(path: Path, file: str, problem: str) -> Item:

@@ -7,6 +7,8 @@ from enum import StrEnum
 from engine.clock import Clock
 from engine.config import MemorySettings
 from engine.memory import rows
+from engine.memory.candidates.model import Wording
+from engine.memory.candidates.service import Candidates
 from engine.memory.file_reader import FoundFile, parsed
 from engine.memory.gate_log import Gate
 from engine.memory.layers import Layers
@@ -18,16 +20,15 @@ from engine.memory.workspaces import Unbound
 from engine.storage.database import Database
 from engine.storage.files import Signature
 
-NOT_IMPORTED = {
-    Kind.RULE: "rules become candidates for review; this version only lists them",
-    Kind.INDEX: "an index, not a memory",
-}
+ASKED_BEFORE = "it was put before you already"
 
 
 class Outcome(StrEnum):
-    """What becomes of an item: ``NOOP`` is here already, ``SKIPPED`` is no memory or was not reached."""
+    """What becomes of an item: ``QUEUED`` waits for a person, ``NOOP`` is here already, ``SKIPPED`` is no memory,
+    was decided before or was not reached."""
 
     ADDED = "added"
+    QUEUED = "queued"
     NOOP = "noop"
     DROPPED = "dropped"
     SKIPPED = "skipped"
@@ -71,13 +72,20 @@ class Judge:
     """The gates of an import. A dry run tells it what it would have added, so that both runs judge alike."""
 
     def __init__(
-        self, database: Database, layers: Layers, clock: Clock, settings: Callable[[], MemorySettings]
+        self,
+        database: Database,
+        layers: Layers,
+        clock: Clock,
+        settings: Callable[[], MemorySettings],
+        candidates: Candidates,
     ) -> None:
         self._database = database
         self._layers = layers
         self._clock = clock
         self._settings = settings
+        self._candidates = candidates
         self._planned: dict[tuple[str, str], Item] = {}
+        self._planned_rules: set[tuple[str, str]] = set()
 
     def place(self, item: Item, wish: Wish) -> Place:
         """Where an item goes. Raises ``ValidationFailed`` for an agent id that is no safe path component."""
@@ -93,6 +101,8 @@ class Judge:
         refused = self._refused(item, place)
         if refused is not None:
             return refused
+        if item.kind is Kind.RULE:
+            return self._rule(item, place)
         own = self.as_own(item, place.layer) if item.kind is Kind.OWN and place.layer else None
         if own is not None and own.entry is None:
             return Verdict(Outcome.DROPPED, Gate.INVALID, own.reason or "unreadable")
@@ -105,12 +115,25 @@ class Judge:
         return Verdict(Outcome.ADDED)
 
     def plan(self, item: Item, place: Place) -> None:
-        """Count an item that a dry run would have added."""
-        self._planned[place.key, item.name] = item
+        """Count an item that a dry run would have added, or put before the person."""
+        if item.kind is Kind.RULE:
+            self._planned_rules.add((place.key, wording(item).digest))
+        else:
+            self._planned[place.key, item.name] = item
+
+    def _rule(self, item: Item, place: Place) -> Verdict:
+        """A rule somebody wrote for another program waits for the person, who can give it another name (02 §13)."""
+        known = self._known(item, place, None, applies=True)
+        if known is not None and known.outcome is Outcome.NOOP:
+            return known
+        asked = place.layer is not None and self._candidates.was_asked(place.layer, wording(item))
+        if asked or (place.key, wording(item).digest) in self._planned_rules:
+            return Verdict(Outcome.SKIPPED, reason=ASKED_BEFORE)
+        return Verdict(Outcome.QUEUED, reason="it waits for your decision")
 
     def _refused(self, item: Item, place: Place) -> Verdict | None:
-        if item.kind in NOT_IMPORTED:
-            return Verdict(Outcome.SKIPPED, reason=NOT_IMPORTED[item.kind])
+        if item.kind is Kind.INDEX:
+            return Verdict(Outcome.SKIPPED, reason="an index, not a memory")
         if item.problem is not None:
             return Verdict(Outcome.DROPPED, Gate.INVALID, item.problem)
         secret = find_sensitive(item.name, item.description, item.body)
@@ -163,6 +186,11 @@ def _owner(item: Item, wish: Wish) -> tuple[Scope, str | None]:
     if wish.scope is not None:
         return wish.scope, wish.agent
     return (Scope.PROJECT if item.type is MemoryType.PROJECT else Scope.USER), None
+
+
+def wording(item: Item) -> Wording:
+    """The text of an item as a candidate."""
+    return Wording(item.name, item.description, item.body.strip())
 
 
 def _says(item: Item) -> tuple[str, str]:

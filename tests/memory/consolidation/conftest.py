@@ -1,0 +1,3 @@
+"""Tests of consolidation ask the scripted model server."""
+
+from tests.providers.scripted import model_server as model_server
