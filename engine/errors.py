@@ -19,6 +19,15 @@ class SparkError(Exception):
         self.details = details
 
 
+def places(error: BaseException) -> str:
+    """Where an unexpected error passed through, innermost first; its message may hold somebody's text and is left out."""
+    import traceback
+    from pathlib import PurePath
+
+    frames = traceback.extract_tb(error.__traceback__)
+    return " < ".join(f"{PurePath(each.filename).name}:{each.lineno}" for each in reversed(frames))
+
+
 class ValidationFailed(SparkError):
     """A value a person or model gave cannot be stored as it is."""
 
@@ -113,3 +122,9 @@ class DigestMismatch(SparkError):
     """A candidate is no longer the text that was shown when the person decided on it."""
 
     code = "DIGEST_MISMATCH"
+
+
+class EngineClosing(SparkError):
+    """The program is ending; what was begun goes on the next time."""
+
+    code = "CLOSING"

@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import Any, Final, TypeVar
 
-from engine.errors import ModelUnavailable
+from engine.errors import EngineClosing
 
 T = TypeVar("T")
 CLOSE_WAIT_S: Final = 2.0
@@ -22,11 +22,11 @@ class EngineLoop:
         self._closed = False
 
     def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Start a coroutine; cancelling the future cancels it. Raises ``ModelUnavailable`` once closed."""
+        """Start a coroutine; cancelling the future cancels it. Raises ``EngineClosing`` once closed."""
         with self._lock:
             if self._closed:
                 work.close()
-                raise ModelUnavailable("the engine is closing")
+                raise EngineClosing("the engine is closing")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._loop.run_forever, name="engine-loop", daemon=True)
@@ -36,13 +36,13 @@ class EngineLoop:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for a coroutine from another thread; an interrupt cancels it. Raises what it raises.
 
-        Raises ``ModelUnavailable`` when the engine closes meanwhile.
+        Raises ``EngineClosing`` when the engine closes meanwhile.
         """
         future = self.submit(work)
         try:
             return future.result()
         except CancelledError:
-            raise ModelUnavailable("the engine is closing") from None
+            raise EngineClosing("the engine is closing") from None
         except BaseException:
             future.cancel()
             raise

@@ -2,158 +2,58 @@
 
 import logging
 import os
-import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from engine import logs
-from engine.bus import Bus
 from engine.clock import Clock, SystemClock
-from engine.config import MemorySettings, Settings
+from engine.config import Settings
 from engine.errors import SparkError, StoreBroken
-from engine.events import MemoryChanged, SettingsChanged
+from engine.events import MemoryChanged
 from engine.identity import Ids
-from engine.memory.directory import Directory
-from engine.memory.layers import Layers
-from engine.memory.listing import Listing
-from engine.memory.model import Layer, MemoryType, Scope
-from engine.memory.reconcile import Reconciler
+from engine.jobs import Json
+from engine.memory.model import MemoryType, Scope
 from engine.memory.workspaces import Unbound, UnboundReason, Workspace, WorkspaceBroken, find_workspace
 from engine.paths import Home
-from engine.storage.database import Database, open_database
-from engine.storage.transaction import FileTransactions
+from engine.services import Services
 
 if TYPE_CHECKING:
-    from engine.memory.adoption import Adoption
-    from engine.memory.agent_access import AgentMemory
-    from engine.memory.commit import Committer
-    from engine.memory.embedding import Embeddings
-    from engine.memory.history import History
-    from engine.memory.injection import Injection, Injector, Request
-    from engine.memory.retrieval import Retrieval, SearchResult
-    from engine.memory.store import MemoryStore
-    from engine.providers.protocols import Embedder
-    from engine.providers.tokens import TokenCounter
+    from engine.learning import Result
+    from engine.memory.extraction.trial import Trial
+    from engine.memory.injection import Injection, Request
+    from engine.memory.retrieval import SearchResult
+    from engine.providers.asking import Ask
     from engine.workers import Workers
 
 _log = logging.getLogger(__name__)
 
 
-class Engine:
+class Engine(Services):
     """One open home: ``store`` writes, ``listing`` and ``history`` read, ``search`` finds, ``inject`` builds blocks.
 
     What a short command may not need is built, and its module imported, when it is first asked for.
     """
-
-    def __init__(self, home: Home, workspace: Workspace | Unbound, settings: Settings, clock: Clock, ids: Ids) -> None:
-        self.home = home
-        self.settings = settings
-        self._settings_seen = settings.generation
-        self._settings_lock = threading.Lock()
-        self.clock = clock
-        self._ids = ids
-        self.bus = Bus()
-        self.database: Database = open_database(home.database, clock)
-        self.layers = Layers(home, self.database, workspace, clock, ids)
-        self.directory = Directory(self.database, clock)
-        self.transactions = FileTransactions(
-            self.database, home.run / "store.lock", clock, "memory", self.layers.folder_of,
-            lambda connection, finished: self.reconciler.finish(connection, finished, self.layers.person()),
-        )  # fmt: skip
-        self.reconciler = Reconciler(
-            self.database, self.transactions, lambda: self._committer, lambda: self._adoption, self.directory, clock
-        )
-        self.listing = Listing(self.database, self.layers, clock)
-
-    @cached_property
-    def _committer(self) -> "Committer":
-        from engine.memory.commit import Committer
-
-        return Committer(self.transactions, self.directory, self.clock, self.bus)
-
-    @cached_property
-    def _adoption(self) -> "Adoption":
-        from engine.memory.adoption import Adoption
-
-        return Adoption(self.database, self._committer, self.clock, self._ids, self.memory_settings)
-
-    @cached_property
-    def store(self) -> "MemoryStore":
-        """Adds, edits, archives and deletes."""
-        from engine.memory.store import MemoryStore
-
-        return MemoryStore(
-            self.database, self.transactions, self._committer, self.reconciler, self.layers, self.clock, self._ids,
-            self.memory_settings,
-        )  # fmt: skip
-
-    @cached_property
-    def history(self) -> "History":
-        """Revisions, the feed of changes, undo, restore."""
-        from engine.memory.history import History
-
-        return History(self.database, self._committer, self.store, self.layers, self.clock)
-
-    @cached_property
-    def tokens(self) -> "TokenCounter":
-        """Counts tokens; the first count loads the vocabulary."""
-        from engine.providers.tokens import TokenCounter
-
-        return TokenCounter()
-
-    @cached_property
-    def embeddings(self) -> "Embeddings":
-        """Keeps the vectors true; loads no model before it is needed."""
-        from engine.memory.embedding import Embeddings
-
-        return Embeddings(self.database, self._embedder, self.clock, self.bus, self.memory_settings)
-
-    @cached_property
-    def retrieval(self) -> "Retrieval":
-        """The one query layer."""
-        from engine.memory.retrieval import Retrieval
-
-        return Retrieval(self.database, self.embeddings, self.clock, self.bus)
-
-    @cached_property
-    def injector(self) -> "Injector":
-        """Builds memory blocks."""
-        from engine.memory.injection import Injector
-
-        return Injector(self.database, self.retrieval, self.layers, self.tokens, self.clock, self.memory_settings)
-
-    @cached_property
-    def agent_memory(self) -> "AgentMemory":
-        """What agents may do: search and recall within their session's scopes."""
-        from engine.memory.agent_access import AgentMemory
-
-        return AgentMemory(self.database, self.retrieval, self.layers, self.clock, self.memory_settings)
 
     @cached_property
     def workers(self) -> "Workers":
         """The background threads; not started."""
         from engine.workers import Workers
 
-        return Workers(self.database, self.bus, self.layers, self.directory, self.embeddings, self.refresh)
+        return Workers(
+            self.database, self.bus, self.layers, self.directory, self.embeddings, self.refresh, self.learning
+        )
 
-    def memory_settings(self) -> MemorySettings:
-        """The memory settings as they are in the file now."""
-        with self._settings_lock:  # no thread may go on with a model that another one has just seen replaced
-            self.settings.reload_if_changed()
-            changed = self.settings.generation != self._settings_seen
-            self._settings_seen = self.settings.generation
-            if changed and "embeddings" in vars(self):
-                self.embeddings.reload()
-        if changed:
-            self.bus.announce(SettingsChanged())
-        return self.settings.memory
-
-    def refresh(self, layers: list[Layer] | None = None) -> list[str]:
-        """Adopt what changed on disk in what a person sees here; answers the ids touched."""
-        return self.reconciler.refresh(layers if layers is not None else self.layers.person())
+    @contextmanager
+    def standing(self, folder: Path | None) -> Iterator["Engine"]:
+        """An engine of the same home that stands in another folder (None: in no project), for the length of the block."""
+        place = (
+            workspace_of(folder, self.home, self.settings) if folder else Unbound(UnboundReason.MISSING, self.home.root)
+        )
+        yield Engine(self.home, place, self.settings, self.clock, self._ids, within=self)
 
     def search(
         self,
@@ -172,7 +72,9 @@ class Engine:
         return self.retrieval.search(query, layers, self.memory_settings(), type, limit)
 
     def inject(self, request: "Request") -> "Injection":
-        """The memory block of one agent's turn."""
+        """The memory block of one agent's turn; layers that are due for consolidation are queued beside it (02 §8)."""
+        if request.as_of_ms is None:
+            self.due.check(self.layers.session(request.agent.id))
         return self.injector.assemble(request)
 
     def fill_vectors(self, limit: int) -> bool:
@@ -189,8 +91,28 @@ class Engine:
         self.refresh()
         self.bus.announce(MemoryChanged())
 
+    def learn(self, kind: str, payload: Json, ask: "Ask", progress: Json, keep: "Callable[[Json], None]") -> "Result":
+        """Do the work of one job, standing here."""
+        from engine.learning import CONSOLIDATION, Result
+        from engine.memory.extraction.intake import turn_from
+
+        if kind == CONSOLIDATION:
+            report = self.consolidation.run(str(payload["layer"]), ask, ask.window)
+            return Result(report.items, report.reason)
+        learned = self.extraction.run(turn_from(payload), ask, progress, keep)
+        return Result(learned.items, learned.reason)
+
+    def try_extraction(self) -> "Trial":
+        """One real call with the extraction settings. Raises ``ModelUnavailable`` or ``ModelFailed``."""
+        from engine.memory.extraction.trial import tried
+
+        with self.asking(self._chat({})) as ask:
+            return tried(ask, self.tokens)
+
     def close(self) -> None:
         """Stop the workers, give models back, close the database."""
+        if "loop" in vars(self):  # first: what waits for a model's answer must not keep a worker
+            self.loop.close()
         if "workers" in vars(self):
             self.workers.stop()
         if "embeddings" in vars(self):
@@ -204,11 +126,6 @@ class Engine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _embedder(self) -> "Embedder | None":
-        from engine.providers.choice import chosen_embedder
-
-        return chosen_embedder(self.settings)
 
 
 def open_engine(

@@ -1,4 +1,4 @@
-"""Background work of a long-running engine: vectors filled in, files and other processes followed; stops at once."""
+"""Background work of a long-running engine: jobs done, vectors filled in, files and other processes followed."""
 
 import logging
 import threading
@@ -9,7 +9,8 @@ from typing import Final
 
 from engine.bus import Bus
 from engine.errors import SparkError
-from engine.events import MemoryChanged, SettingsChanged
+from engine.events import JobsChanged, MemoryChanged, SettingsChanged
+from engine.learning import Learning
 from engine.memory.directory import Directory
 from engine.memory.embedding import Embeddings
 from engine.memory.layers import Layers
@@ -21,6 +22,8 @@ IDLE_RELEASE_S: Final = 300.0
 WATCH_DEBOUNCE_MS: Final = 200
 STOP_WAIT_S: Final = 5.0
 WAKES: Final = (MemoryChanged, SettingsChanged)
+LEARNS: Final = (JobsChanged, MemoryChanged)  # another process's job is seen as a change from elsewhere
+JOBS_LOOK_S: Final = 30.0
 _log = logging.getLogger(__name__)
 
 
@@ -30,6 +33,7 @@ class _Round:
 
     stop: threading.Event = field(default_factory=threading.Event)
     changed: threading.Event = field(default_factory=threading.Event)
+    queued: threading.Event = field(default_factory=threading.Event)
 
 
 class Workers:
@@ -43,6 +47,7 @@ class Workers:
         directory: Directory,
         embeddings: Embeddings,
         refresh: Callable[[], object],
+        learning: Learning,
     ) -> None:
         self._database = database
         self._bus = bus
@@ -50,6 +55,7 @@ class Workers:
         self._directory = directory
         self._embeddings = embeddings
         self._refresh_files = refresh
+        self._learning = learning
         self._round = _Round()
         self._threads: list[threading.Thread] = []
 
@@ -62,9 +68,10 @@ class Workers:
         """Start following, watching and filling; a second call does nothing."""
         if self._threads:
             return
-        jobs: tuple[Callable[[_Round], None], ...] = (self._follow, self._watch, self._fill)
+        jobs: tuple[Callable[[_Round], None], ...] = (self._follow, self._watch, self._fill, self._learn)
         current = self._round = _Round()
         current.changed.set()
+        current.queued.set()
         self._threads = [
             threading.Thread(target=self._guarded, args=(job, current), name=job.__name__, daemon=True) for job in jobs
         ]
@@ -75,6 +82,7 @@ class Workers:
         """Ask all to end and wait for them, 5 s in all; one that is still waiting for a model ends when it wakes."""
         self._round.stop.set()
         self._round.changed.set()
+        self._round.queued.set()
         deadline = time.monotonic() + STOP_WAIT_S
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -155,3 +163,17 @@ class Workers:
             self._embeddings.fill(stop=current.stop.is_set)
         except SparkError as error:
             _log.warning("vectors not filled: %s", error.code)
+
+    def _learn(self, current: _Round) -> None:
+        """Do queued jobs as they come, and those put off when they are due again."""
+        quiet = self._bus.listen(lambda fact: current.queued.set() if isinstance(fact, LEARNS) else None)
+        try:
+            while not current.stop.is_set():
+                current.queued.clear()
+                try:
+                    self._learning.drain(current.stop.is_set)
+                except SparkError as error:
+                    _log.warning("jobs not done: %s", error.code)
+                current.queued.wait(self._learning.until_due(JOBS_LOOK_S))
+        finally:
+            quiet()

@@ -9,7 +9,15 @@ from textual.app import App
 from textual.message import Message
 
 from engine.bus import Bus
-from engine.events import EmbeddingProgress, Fact, MemoryChanged, SearchDegraded, SettingsChanged
+from engine.events import (
+    CandidatesChanged,
+    EmbeddingProgress,
+    Fact,
+    JobsChanged,
+    MemoryChanged,
+    SearchDegraded,
+    SettingsChanged,
+)
 
 PAUSE_S: Final = 0.1
 NAMED: Final = 200
@@ -81,6 +89,10 @@ def coalescing_key(fact: Fact) -> str:
             return "embedding"
         case MemoryChanged():
             return "memory"
+        case JobsChanged():
+            return "jobs"
+        case CandidatesChanged():
+            return "candidates"
 
 
 def merged(older: Fact | None, newer: Fact) -> Fact:

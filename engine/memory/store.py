@@ -3,12 +3,11 @@
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from engine.clock import Clock, day_end_ms
+from engine.clock import Clock
 from engine.config import MemorySettings
 from engine.errors import (
     IoFailed,
@@ -21,13 +20,13 @@ from engine.identity import Ids
 from engine.memory import history_rows, rows
 from engine.memory.checks import check_content
 from engine.memory.commit import Committer, Pending, altered, version_conflict
+from engine.memory.creation import kept, new_entry, validity_of
 from engine.memory.differences import is_away
 from engine.memory.document import next_version
 from engine.memory.entities import cleaned
 from engine.memory.file_reader import copies_beside
 from engine.memory.layers import Layers
 from engine.memory.model import (
-    PREFIX,
     AuthorRole,
     Changes,
     Draft,
@@ -37,7 +36,6 @@ from engine.memory.model import (
     Scope,
     State,
     Unset,
-    Validity,
     checked_description,
     checked_name,
 )
@@ -115,7 +113,7 @@ class MemoryStore:
         """
         # Under the lock: a store that refuses leaves no folder in the project either.
         layer = _present(self._layers.for_writing(draft.scope, draft.agent))
-        entry = self._new_entry(draft, layer)
+        entry = new_entry(self._database, self._clock, self._ids, draft, layer)
         pending = [Pending(layer, None, entry, draft.body, "add")]
         pending += self._room_for(layer, entry, moving)
         self._check_quota(layer, leaving=len(moving))
@@ -297,46 +295,6 @@ class MemoryStore:
                 quota=quota,
             )
 
-    def _new_entry(self, draft: Draft, layer: Layer) -> Entry:
-        now = self._clock.now_ms()
-        return Entry(
-            id=self._fresh_id(layer),
-            scope=draft.scope,
-            scope_ref=layer.ref,
-            type=draft.type,
-            name=draft.name,
-            description=draft.description,
-            source=draft.source,
-            confidence=draft.confidence,
-            author_role=draft.author,
-            created_at=now,
-            updated_at=now,
-            valid_from=now if draft.valid_from is None else min(draft.valid_from, now),
-            valid_until=self._validity(draft.valid_until),
-            entities=cleaned(draft.entities),
-            links=_kept(draft.links),
-            source_session_id=draft.source_session_id,
-            source_turn_id=draft.source_turn_id,
-            extraction_model=draft.extraction_model,
-            evidence=draft.evidence,
-            evidence_status=draft.evidence_status,
-        )
-
-    def _fresh_id(self, layer: Layer) -> str:
-        for _ in range(100):
-            candidate = self._ids.make(PREFIX[layer.scope])
-            with self._database.read() as connection:
-                taken = rows.find(connection, (layer.key,), candidate)
-            if taken is None and not (layer.folder / f"{candidate}.md").exists():
-                return candidate
-        raise ValidationFailed("no free id could be found")
-
-    def _validity(self, day: date | None) -> Validity | None:
-        if day is None:
-            return None
-        zone = self._clock.zone()
-        return Validity(day, zone.key, day_end_ms(day, zone))
-
     def _check_changes(self, changes: Changes) -> None:
         if changes.name is not None:
             checked_name(changes.name)
@@ -352,11 +310,11 @@ class MemoryStore:
             "type": changes.type,
             "confidence": changes.confidence,
             "entities": None if changes.entities is None else cleaned(changes.entities),
-            "links": None if changes.links is None else _kept(changes.links),
+            "links": None if changes.links is None else kept(changes.links),
         }
         after = replace(held.entry, **{key: value for key, value in given.items() if value is not None})  # type: ignore[arg-type]
         if not isinstance(changes.valid_until, Unset):
-            after = replace(after, valid_until=self._validity(changes.valid_until))
+            after = replace(after, valid_until=validity_of(changes.valid_until, self._clock))
         body = held.body if changes.body is None else changes.body
         check_content(after, body)
         return after, body
@@ -381,10 +339,6 @@ def out_of_service(entry: Entry) -> ValidationFailed:
         f"spark-tui memory restore {entry.id}, or mend the file",
         path=str(Path(entry.file)),
     )
-
-
-def _kept(links: Iterable[str]) -> tuple[str, ...]:
-    return tuple(link for link in links if link.strip())
 
 
 def _present(layer: Layer) -> Layer:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import click
 
-from engine.errors import SparkError
-from spark_tui.cli.exits import Exit, exit_of, failure, failure_of, where
+from engine.errors import SparkError, places
+from spark_tui.cli.exits import Exit, exit_of, failure, failure_of
 from spark_tui.cli.invocation import Invocation
 from spark_tui.cli.output import Output, give_up_stdout
 from spark_tui.cli.root import root
@@ -91,8 +91,8 @@ def _unexpected(error: Exception) -> dict[str, object]:
         return failure("IO_FAILED", f"{error.strerror or type(error).__name__}{f': {name}' if name else ''}")
     import logging
 
-    logging.getLogger(__name__).error("unexpected %s at %s", type(error).__name__, where(error))
-    return failure("INTERNAL", f"unexpected {type(error).__name__} at {where(error)}", "please report this")
+    logging.getLogger(__name__).error("unexpected %s at %s", type(error).__name__, places(error))
+    return failure("INTERNAL", f"unexpected {type(error).__name__} at {places(error)}", "please report this")
 
 
 if __name__ == "__main__":

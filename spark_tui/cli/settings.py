@@ -6,6 +6,7 @@ import click
 
 from engine.config import QUOTA, Settings, setting
 from engine.settings_table import SCOPES, Setting, Value
+from spark_tui.cli.exits import Exit
 from spark_tui.cli.invocation import Invocation
 from spark_tui.cli.parser import LazyGroup, Text, Verb
 from spark_tui.cli.person import person_only
@@ -16,6 +17,7 @@ VERBS = {
     "get": ("settings:get", "One setting: value, default, allowed range."),
     "set": ("settings:set_", "Give a setting a value."),
     "unset": ("settings:unset", "Go back to the default."),
+    "test-extraction": ("settings:test_extraction", "Ask the model that extracts memories, once, for real."),
     "rebuild-vectors": ("settings:rebuild_vectors", "Make every vector of the index anew."),
 }
 EFFECT = "takes effect at the next turn (external agents: at their next session)"
@@ -80,6 +82,43 @@ def unset(invocation: Invocation, key: str) -> None:
     found = Settings.load(invocation.home.config)
     found.unset(key)
     _tell_change(invocation, found, key)
+
+
+@click.command("test-extraction", cls=Verb)
+@click.pass_obj
+def test_extraction(invocation: Invocation) -> int:
+    """One real call on a made-up turn: who answered, how fast, and what it would have looked at; nothing is stored."""
+    from spark_tui.text.i18n import _
+    from spark_tui.text.safe import one_line
+
+    with invocation.engine(refresh=False) as engine:
+        told = engine.try_extraction()
+        if invocation.as_json:
+            invocation.output.document({
+                "ok": told.readable,
+                "provider": told.provider,
+                "model": told.model,
+                "latency_ms": told.latency_ms,
+                "sample": told.sample,
+                "names": list(told.names),
+            })  # fmt: skip
+            return Exit.OK if told.readable else Exit.FAILED
+        invocation.speak(engine)
+        out = invocation.output
+        out.line(
+            _("{provider} {model} answered in {ms} ms").format(
+                provider=told.provider, model=told.model, ms=told.latency_ms
+            ),
+            "good" if told.readable else "warning",
+        )
+        out.line(one_line(told.sample), "dim")
+        if not told.readable:
+            out.line(_("that is no list of memories; another model may do better"), "warning")
+        elif told.names:
+            out.line(_("it would look at: {names}").format(names=", ".join(told.names)))
+        else:
+            out.line(_("it found nothing worth keeping in the sample"), "warning")
+        return Exit.OK if told.readable else Exit.FAILED
 
 
 @click.command("rebuild-vectors", cls=Verb)

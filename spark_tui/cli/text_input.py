@@ -23,7 +23,12 @@ class BodySource:
             raise click.UsageError("--body and --body-file cannot be used together")
         if self.file is None and self.text != STDIN:
             return self.text
-        return _decoded(read_stdin() if STDIN in (self.text, self.file) else _content(str(self.file)))
+        return _decoded(read_stdin() if STDIN in (self.text, self.file) else _content(str(self.file)), "the body")
+
+
+def file_text(path: str, what: str) -> str:
+    """The text of a file, or of standard input for ``-``; ``what`` names it in the error."""
+    return _decoded(read_stdin() if path == STDIN else _content(path), what)
 
 
 def entity_list(text: str | None) -> tuple[str, ...] | None:
@@ -43,8 +48,8 @@ def _content(path: str) -> bytes:
         raise IoFailed(f"{path} cannot be read: {error.strerror}", path=path) from error
 
 
-def _decoded(data: bytes) -> str:
+def _decoded(data: bytes, what: str) -> str:
     try:
         return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ValidationFailed("the body is not UTF-8 text", "convert it first", byte=error.start) from None
+        raise ValidationFailed(f"{what} is not UTF-8 text", "convert it first", byte=error.start) from None

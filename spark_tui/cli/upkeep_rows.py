@@ -37,7 +37,7 @@ def gate_rows(drops: Sequence[Drop], now_ms: int, width: int) -> list[ScreenRow]
             ("dim", scope_word(drop.scope)),
             ("strong", one_line(drop.name)),
             ("warning", drop.gate.value),
-            ("text", one_line(drop.reason)),
+            ("text", one_line(drop.reason.removeprefix(f"{drop.gate.value}: "))),
         ]
         for drop in drops
     ]

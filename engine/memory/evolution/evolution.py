@@ -1,0 +1,237 @@
+"""Settles one item against the memories of its layer: add, update, invalidate, leave alone, or ask a person (02 §4.4).
+
+Every change is a compare-and-swap against what the model was shown; who lost the race looks again.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from engine.clock import Clock
+from engine.errors import AlreadyExists, ModelFailed, NameConflict, NotFound, QuotaExceeded, StoreBusy, VersionConflict
+from engine.memory.candidates.model import Action, Proposal
+from engine.memory.candidates.model import Outcome as Asked
+from engine.memory.candidates.service import Candidates
+from engine.memory.commit import Committer
+from engine.memory.evolution.outcome import Outcome, Settled, dropped, may_change_by_itself
+from engine.memory.evolution.room import Room
+from engine.memory.evolution.similar import Seen, Similar
+from engine.memory.extraction.answer import DraftItem
+from engine.memory.extraction.prompt import Decision, Known, Verb, decision_request, parse_decision
+from engine.memory.gate_log import Gate
+from engine.memory.layers import Layers
+from engine.memory.model import AuthorRole, Draft, Entry, EvidenceStatus, Layer, Source
+from engine.memory.store import Held, MemoryStore
+from engine.providers.asking import Ask
+
+TRIES: Final = 3
+MOVED: Final = (VersionConflict, AlreadyExists, NameConflict, NotFound)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an item comes from; ``said_at`` (ms) is when the turn ended, which may be long before now."""
+
+    said_at: int
+    session: str | None
+    turn: str | None
+    agent: str
+    model: str
+    evidence: str | None = None
+    evidence_status: EvidenceStatus | None = None
+
+
+class Evolution:
+    """The fourth and the fifth gate for one item at a time."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        committer: Committer,
+        similar: Similar,
+        room: Room,
+        candidates: Candidates,
+        layers: Layers,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._committer = committer
+        self._similar = similar
+        self._room = room
+        self._candidates = candidates
+        self._layers = layers
+        self._clock = clock
+
+    def settle(self, item: DraftItem, layer: Layer | None, origin: Origin, ask: Ask | None) -> Settled:
+        """What becomes of an item; ``layer`` is None for a project nothing was ever written to.
+
+        Raises ``StoreBusy`` when entries kept moving under it three times: it can be tried later.
+        """
+        for _ in range(TRIES):
+            try:
+                return self._settled(item, layer, origin, ask)
+            except MOVED as moved:
+                _log.info("%s moved on while it was being judged: %s", item.name, moved.code)
+        raise StoreBusy(f"what {item.name} is about kept changing", "try again later")
+
+    def _settled(self, item: DraftItem, layer: Layer | None, origin: Origin, ask: Ask | None) -> Settled:
+        # What holds for the person everywhere need not be said again for one project or agent.
+        equal = self._similar.equal(item, [self._layers.user(), *([layer] if layer else [])])
+        if equal is not None:
+            return Settled(Outcome.NOOP, equal.entry.id)
+        if layer is None:
+            return self._add(item, origin)
+        similar = self._similar.to(item, layer)
+        if not similar:
+            return self._add(item, origin)
+        decision = self._decided(item, similar, ask)
+        return self._apply(item, layer, similar, decision, origin)
+
+    def _decided(self, item: DraftItem, similar: Sequence[Seen], ask: Ask | None) -> Decision:
+        if ask is not None:
+            known = [Known(each.entry.id, each.entry.scope, each.entry.name, each.entry.description, each.body)
+                     for each in similar]  # fmt: skip
+            try:
+                reply = ask(decision_request(item, known))
+            except ModelFailed as error:
+                _log.warning("no decision about %s: %s; judged without a model", item.name, error.message)
+            else:
+                return parse_decision(reply.text, [each.entry.id for each in similar])
+        return Decision(Verb.ADD, None, False, "")  # a name that is taken turns this into an update, below
+
+    def _apply(
+        self, item: DraftItem, layer: Layer, similar: Sequence[Seen], decision: Decision, origin: Origin
+    ) -> Settled:
+        by_id = {each.entry.id: each for each in similar}
+        target = by_id.get(decision.target or "")
+        holder = next((each for each in similar if each.entry.name == item.name), None)
+        match decision.verb:
+            case Verb.NOOP:
+                return Settled(Outcome.NOOP, target.entry.id if target else None)
+            case Verb.UPDATE if target is not None:
+                return self._update(item, layer, target, origin)
+            case Verb.DELETE if target is not None:
+                return self._invalidate(item, layer, target, origin, decision.replace)
+        if holder is not None:  # exactly this name is active: never a second entry of it
+            return self._update(item, layer, holder, origin)
+        return self._add(item, origin)
+
+    def _add(self, item: DraftItem, origin: Origin) -> Settled:
+        draft = drafted(item, origin)
+
+        def attempt() -> Entry:
+            pending = self._room.for_one(draft)
+            return self._committer.commit(self._store.operation(), pending)[0]
+
+        try:
+            return Settled(Outcome.ADDED, self._store.retried(attempt).id)
+        except QuotaExceeded as full:
+            return dropped(Gate.QUOTA, f"full: {full.details['count']} of {full.details['quota']}")
+
+    def _update(self, item: DraftItem, layer: Layer, target: Seen, origin: Origin) -> Settled:
+        if target.says(item) and target.entry.type is item.type:
+            return Settled(Outcome.NOOP, target.entry.id)
+        if self._needs_a_person(target.entry, origin):
+            return self._asked(Action.UPDATE, item, layer, target, origin)
+
+        def attempt() -> Entry:
+            held = self._held(target)
+            after = _rewritten(held.entry, item, origin)
+            body = item.body or held.body
+            return self._store.replace(held, after, body, "update", AuthorRole.EXTRACTION)
+
+        return Settled(Outcome.UPDATED, self._store.retried(attempt).id)
+
+    def _invalidate(self, item: DraftItem, layer: Layer, target: Seen, origin: Origin, replaced: bool) -> Settled:
+        if self._needs_a_person(target.entry, origin):
+            return self._asked(Action.DELETE, item, layer, target, origin, replaced)
+
+        def attempt() -> Entry:
+            held = self._held(target)
+            new = self._store.begun(drafted(item, origin), frozenset({held.entry.id})) if replaced else []
+            gone = replace(held.entry, invalid_at=self._clock.now_ms(), superseded_by=new[0].after.id if new else None)
+            pending = [*new, *self._store.prepared(held, gone, held.body, "invalidate", AuthorRole.EXTRACTION)]
+            self._committer.commit(self._store.operation(), pending)
+            return gone
+
+        return Settled(Outcome.INVALIDATED, self._store.retried(attempt).id)
+
+    def _asked(
+        self, action: Action, item: DraftItem, layer: Layer, target: Seen, origin: Origin, replaced: bool = True
+    ) -> Settled:
+        """Put the change before the person; what they were asked once, they are not asked again."""
+        entry = target.entry
+        reason = "said_before_it" if may_change_by_itself(entry) else "a_person_wrote_it"
+        if replaced:
+            proposal = Proposal.of_draft(layer, drafted(item, origin), action, entry, reason)
+        else:
+            proposal = Proposal.to_forget(layer, entry, target.body, reason, origin.session, origin.turn)
+        proposed = self._candidates.propose(proposal)
+        match proposed.outcome:
+            case Asked.QUEUED:
+                found = proposed.candidate
+                return Settled(Outcome.QUEUED_FOR_REVIEW, found.id if found else None, reason=reason)
+            case Asked.KNOWN:
+                return Settled(Outcome.NOOP, entry.id)
+            case Asked.ASKED_BEFORE:
+                return dropped(Gate.DUPLICATE, "asked_before")
+            case Asked.FULL:
+                return dropped(Gate.QUOTA, "too_many_candidates")
+            case Asked.SENSITIVE:
+                return dropped(Gate.SENSITIVE, proposed.reason or "sensitive")
+            case Asked.INVALID:
+                return dropped(Gate.INVALID, proposed.reason or "invalid")
+
+    def _held(self, target: Seen) -> Held:
+        """The entry under the lock, if it is still what the model was shown."""
+        held = self._store.hold(target.entry.id)
+        if held.entry.version != target.entry.version:
+            raise VersionConflict(f"{target.entry.id} has changed meanwhile")
+        return held
+
+    def _needs_a_person(self, entry: Entry, origin: Origin) -> bool:
+        """A person's own words are never changed by a turn; nor is what was said later by something said before it."""
+        return not may_change_by_itself(entry) or origin.said_at < entry.valid_from
+
+
+def drafted(item: DraftItem, origin: Origin) -> Draft:
+    """An item as the store takes it, with where it comes from."""
+    return Draft(
+        scope=item.scope,
+        type=item.type,
+        name=item.name,
+        description=item.description,
+        body=item.body,
+        confidence=item.confidence if item.confidence is not None else 0.0,
+        entities=item.entities,
+        links=item.links,
+        valid_from=origin.said_at,
+        agent=origin.agent,
+        source=Source.EXTRACTION,
+        author=AuthorRole.EXTRACTION,
+        source_session_id=origin.session,
+        source_turn_id=origin.turn,
+        extraction_model=origin.model,
+        evidence=origin.evidence,
+        evidence_status=origin.evidence_status,
+    )
+
+
+def _rewritten(entry: Entry, item: DraftItem, origin: Origin) -> Entry:
+    """The entry with what the item says now; id, name and creation stay, confidence may fall (02 §4.4)."""
+    return replace(
+        entry,
+        type=item.type,
+        description=item.description,
+        confidence=item.confidence if item.confidence is not None else entry.confidence,
+        entities=item.entities or entry.entities,
+        links=item.links or entry.links,
+        valid_from=max(origin.said_at, entry.valid_from),
+        source_session_id=origin.session,
+        source_turn_id=origin.turn,
+        extraction_model=origin.model,
+        evidence=origin.evidence,
+        evidence_status=origin.evidence_status,
+    )
