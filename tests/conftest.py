@@ -99,3 +99,13 @@ def tmux() -> str:
         reason = "tmux is not installed"
         pytest.fail(reason) if CI else pytest.skip(reason)
     return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _vocabulary() -> object:
+    """Hold the vocabulary of tokens for the whole run; every test's engine would read it anew, half a second each."""
+    from engine.providers.tokens import TokenCounter
+
+    counter = TokenCounter()
+    assert counter.exact
+    return counter

@@ -7,6 +7,7 @@ import logging
 import math
 import re
 import threading
+import weakref
 import zlib
 from base64 import b64decode
 from collections.abc import Iterator
@@ -44,6 +45,8 @@ _PIECE: Final = 50_000
 _SEAM: Final = re.compile(r"\n(?=[^\s/])")
 _LINE_MAX: Final = 1_000
 _LINES_KEPT: Final = 4_096
+_ALIVE: Final["weakref.WeakValueDictionary[str, tiktoken.Encoding]"] = weakref.WeakValueDictionary()
+_ALIVE_LOCK: Final = threading.Lock()
 _log = logging.getLogger(__name__)
 
 
@@ -90,7 +93,7 @@ class TokenCounter:
         with self._lock:
             if not self._loaded:
                 try:
-                    self._encoding = _load()
+                    self._encoding = _shared()
                 except (ImportError, OSError, ValueError, EOFError, zlib.error) as error:
                     _log.warning("token counts are estimates: %s: %s", type(error).__name__, error)
                 self._loaded = True
@@ -122,6 +125,15 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start:end]
         start = end
     yield text[start:]
+
+
+def _shared() -> "tiktoken.Encoding":
+    """The encoding another counter of this process still holds, else a new one: it never changes and is 50 MB."""
+    with _ALIVE_LOCK:
+        found = _ALIVE.get(NAME)
+        if found is None:
+            found = _ALIVE[NAME] = _load()
+        return found
 
 
 def _load() -> "tiktoken.Encoding":
