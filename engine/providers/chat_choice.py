@@ -36,7 +36,8 @@ def chat_model(
         return CliAgentModel(found.kind, found.name, name, environ=environ)
     if not name:
         raise ModelUnavailable(
-            f"provider {found.name} names no model", "name one where it is chosen, or in config.toml"
+            f"provider {found.name} names no model",
+            f'give one with --model, or add models = ["…"] to [providers.{found.name}] in config.toml',
         )
     terms = Terms(_key_source(found, home, environ), found.timeouts, retries)
     try:
@@ -62,7 +63,7 @@ def extraction_choice(settings: Settings, ran: tuple[str, str] | None) -> tuple[
             return provider, memory.extraction_model or model
     if len(known) == 1:  # there is nothing to choose between
         return known.pop(), memory.extraction_model
-    raise ModelUnavailable(NOTHING, "spark-tui provider add, then spark-tui provider set-default")
+    raise ModelUnavailable(NOTHING, "spark-tui provider offers looks on this machine; spark-tui provider add --help")
 
 
 def _provider(settings: Settings, name: str) -> Provider:
@@ -70,7 +71,7 @@ def _provider(settings: Settings, name: str) -> Provider:
     if found is None:
         names = ", ".join(each.name for each in settings.providers())
         raise ModelUnavailable(
-            f"no provider named {name[:60]}", f"one of {names}" if names else "spark-tui provider add"
+            f"no provider named {name[:60]}", f"one of {names}" if names else "add one: spark-tui provider add --help"
         )
     if not found.enabled:
         raise ModelUnavailable(f"provider {name} is disabled", "set enabled = true in its table of config.toml")

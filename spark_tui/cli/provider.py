@@ -1,11 +1,13 @@
 """provider add, list, test, set-default, remove: whose models answer; prints names, places and findings, never a key."""
 
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
 from engine.config import Settings
-from engine.settings_providers import ProviderKind
+from engine.settings_providers import CLI_KINDS, KEYED_KINDS, ProviderKind
 from spark_tui.cli.invocation import Invocation
 from spark_tui.cli.output import read_stdin
 from spark_tui.cli.parser import LazyGroup, Text, Verb, words
@@ -54,18 +56,32 @@ def add(
     registry = Registry(settings)
     key = _key(invocation) if key_stdin else None
     place = registry.add(NewProvider(name, kind, base_url, api_key_env, models, key))
-    if invocation.as_json:
-        from spark_tui.cli.provider_shapes import provider_json
+    from spark_tui.cli.provider_shapes import provider_json
 
-        told = provider_json(registry.get(name), settings, invocation.home)
+    told = provider_json(registry.get(name), settings, invocation.home)
+    if invocation.as_json:
         invocation.output.document({"ok": True, "provider": told})
         return
     from spark_tui.cli.provider_rows import key_place, speak
 
     speak(settings)
     invocation.output.line(_("{name} added; its key: {place}").format(name=name, place=key_place(place)))
-    if not registry.default()[0]:
+    missing = _missing(told["key"], kind)
+    if missing:
+        invocation.output.note(missing, "warning")
+    elif models or kind in CLI_KINDS:
         invocation.output.note(_("next: spark-tui provider test {name}").format(name=name))
+    else:
+        invocation.output.note(_("next: spark-tui provider test {name} --model MODEL").format(name=name))
+
+
+def _missing(key: Mapping[str, Any], kind: str) -> str:
+    """What a provider still needs before it can be asked; empty where nothing is known to be missing."""
+    if key["from"] == "none" and kind in KEYED_KINDS:
+        return _("it needs a key: remove it, and add it again with --api-key-env VAR or --key-stdin")
+    if key["from"] == "environment" and not key["present"]:
+        return _("that variable is not set here: export it wherever spark-tui is started")
+    return str(key.get("problem", ""))
 
 
 @click.command("list", cls=Verb)
@@ -89,7 +105,9 @@ def list_(invocation: Invocation) -> None:
     speak(settings)
     invocation.output.rows(provider_rows(told, invocation.output.width))
     if not told:
-        invocation.output.note(_("no provider yet: spark-tui provider add"))
+        invocation.output.note(
+            _("no provider yet: spark-tui provider offers looks on this machine, provider add --help")
+        )
     for problem in settings.problems:
         invocation.output.note(problem, "warning")
 

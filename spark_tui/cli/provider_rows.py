@@ -71,5 +71,7 @@ def _state(each: Mapping[str, Any]) -> str:
 def _key(key: Mapping[str, Any]) -> tuple[str, str]:
     place = key.get("variable") or key_place(key["from"])
     if key["present"] is False and key["from"] != "none":
-        return "warning", _("{place} (not usable)").format(place=place)
+        unset = "variable" in key and not os.environ.get(key["variable"])
+        why = _("not set") if unset else _("not usable")
+        return "warning", f"{place} ({why})"
     return "dim", place
