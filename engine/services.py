@@ -23,6 +23,7 @@ from engine.memory.model import Layer
 from engine.memory.reconcile import Reconciler
 from engine.memory.workspaces import Unbound, Workspace
 from engine.paths import Home
+from engine.settings_providers import WINDOW
 from engine.storage.database import Database, open_database
 from engine.storage.transaction import FileTransactions
 
@@ -241,8 +242,9 @@ class Services(ABC):
         """A model to be asked from this thread within the block."""
         from engine.providers.asking import Ask
 
+        window = next((each.window for each in self.settings.providers() if each.name == chat.provider), WINDOW)
         try:
-            yield Ask(chat, self.loop, before=before)
+            yield Ask(chat, self.loop, window, before)
         finally:
             with suppress(SparkError):
                 self.loop.run(chat.close())

@@ -29,6 +29,16 @@ DEFAULT_URLS: Final[Mapping[str, str]] = {
     ProviderKind.DEEPSEEK: "https://api.deepseek.com/v1",
     ProviderKind.OLLAMA: "http://127.0.0.1:11434/v1",
 }
+WINDOW: Final = 16_000  # what models of unknown size are trusted with
+# Ollama cuts what is longer than its default without a word; the agent programs choose large models.
+WINDOWS: Final[Mapping[str, int]] = {
+    ProviderKind.OLLAMA: 4_000,
+    ProviderKind.CLAUDE_CLI: 100_000,
+    ProviderKind.CODEX_CLI: 100_000,
+    ProviderKind.ANTHROPIC: 100_000,
+}
+WINDOW_MIN: Final = 3_000  # the questions alone take more than a third of it
+WINDOW_MAX: Final = 10_000_000
 LOCAL_FIRST_BYTE_S: Final = 600.0
 _LOCAL: Final = re.compile(r"https?://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?=[:/]|$)", re.I)
 ANTHROPIC_VERSION: Final = "2023-06-01"
@@ -46,7 +56,10 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """An endpoint of ``[providers.NAME]``; ``api_key_env`` may be a key pasted by mistake, so it is never shown."""
+    """An endpoint of ``[providers.NAME]``; ``api_key_env`` may be a key pasted by mistake, so it is never shown.
+
+    ``window`` is how many tokens its models take in, question and answer together.
+    """
 
     name: str
     kind: str
@@ -56,6 +69,7 @@ class Provider:
     enabled: bool
     version: str = ANTHROPIC_VERSION
     timeouts: Timeouts = Timeouts()
+    window: int = WINDOW
 
 
 def read_providers(table: object, problems: list[str]) -> Iterator[Provider]:
@@ -81,6 +95,7 @@ def _provider(name: str, each: Mapping[str, object], problems: list[str]) -> Pro
         enabled=each.get("enabled", True) is not False,
         version=str(each.get("version", ANTHROPIC_VERSION)),
         timeouts=_timeouts(name, each.get("timeouts", {}), base_url, problems),
+        window=_window(name, each.get("window", WINDOWS.get(kind, WINDOW)), problems),
     )
 
 
@@ -89,6 +104,13 @@ def _models(name: str, models: object, problems: list[str]) -> tuple[str, ...]:
         return tuple(models)
     problems.append(f"providers.{name}.models takes a list of names; none is used")
     return ()
+
+
+def _window(name: str, window: object, problems: list[str]) -> int:
+    if isinstance(window, int) and not isinstance(window, bool) and WINDOW_MIN <= window <= WINDOW_MAX:
+        return window
+    problems.append(f"providers.{name}.window takes a number of tokens from {WINDOW_MIN} to {WINDOW_MAX}")
+    return WINDOW
 
 
 def _timeouts(name: str, given: object, base_url: str, problems: list[str]) -> Timeouts:

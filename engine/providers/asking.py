@@ -2,12 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from engine.loop import EngineLoop
 from engine.providers.chat import ChatModel, ChatReply, ChatRequest
-
-WINDOW: Final = 16_000  # tokens; what a model of unknown size is trusted with
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +16,7 @@ class Ask:
 
     chat: ChatModel
     loop: EngineLoop
-    window: int = WINDOW
+    window: int
     before: Callable[[], None] = lambda: None
 
     @property

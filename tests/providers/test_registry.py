@@ -80,6 +80,15 @@ def test_only_a_model_on_this_machine_is_waited_for_longer(home: Home, base_url:
     assert settings.providers()[0].timeouts.first_byte == patience
 
 
+@pytest.mark.parametrize(
+    ("line", "window"), [("", 16_000), ("window = 32000", 32_000), ("window = 12", 16_000), ("window = 'x'", 16_000)]
+)
+def test_how_much_its_models_read_can_be_said(home: Home, line: str, window: int) -> None:
+    settings = settings_of(home, f"[providers.lab]\nkind = 'openai-compatible'\nbase_url = 'http://h/v1'\n{line}\n")
+    assert settings.providers()[0].window == window
+    assert any("window" in each for each in settings.problems) == (bool(line) and window == 16_000)
+
+
 def test_a_provider_is_added_at_the_end_and_everything_else_stays(home: Home) -> None:
     settings = settings_of(home)
     place = Registry(settings).add(NewProvider("new-one", "openai", api_key_env="OPENAI_API_KEY", models=("a", "模型")))

@@ -6,7 +6,7 @@ How far it got is noted after every item, so that a turn interrupted anywhere go
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from engine.clock import Clock
 from engine.errors import ModelFailed, SensitiveContent, ValidationFailed
@@ -29,9 +29,9 @@ from engine.providers.asking import Ask
 from engine.providers.chat import ChatReply, Stop
 from engine.providers.faults import ModelFault, failed
 from engine.providers.tokens import TokenCounter
+from engine.settings_providers import WINDOW_MIN
 from engine.storage.database import Database
 
-WINDOW_MIN: Final = 3_000  # the instructions alone take more than a third of it
 Told = Mapping[str, Any]
 Keep = Callable[[Mapping[str, Any]], None]
 """Notes how far a job is; raises when it is no longer ours."""
