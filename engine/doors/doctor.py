@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final
 
-from engine.doors.checks import search, store
+from engine.doors.checks import learning, search, store
 from engine.doors.checks.environment import environment_rows
 from engine.doors.checks.row import Row, RowState, fail
 from engine.doors.parts import Parts
@@ -34,6 +34,12 @@ AFTER: Final[Sequence[tuple[str, Check]]] = (
     ("embedding", search.embedding_row),
     ("tokens", search.token_row),
     ("injection", search.injection_row),
+    ("extraction-model", learning.model_row),
+    ("jobs", learning.queue_row),
+    ("last-extraction", learning.last_turn_row),
+    ("gates", learning.gate_row),
+    ("candidates", learning.candidate_row),
+    ("consolidation", learning.consolidation_row),
 )
 _log = logging.getLogger(__name__)
 

@@ -5,9 +5,11 @@ from typing import Protocol
 from engine.bus import Bus
 from engine.clock import Clock
 from engine.config import MemorySettings, Settings
+from engine.jobs import Jobs
 from engine.memory.audit import Auditor
 from engine.memory.candidates.service import Candidates
 from engine.memory.commit import Committer
+from engine.memory.consolidation.due import Due
 from engine.memory.directory import Directory
 from engine.memory.embedding import Embeddings
 from engine.memory.layers import Layers
@@ -80,6 +82,16 @@ class Parts(Protocol):
     @property
     def candidates(self) -> Candidates:
         """What waits for a person."""
+        ...
+
+    @property
+    def jobs(self) -> Jobs:
+        """The queue of background work."""
+        ...
+
+    @property
+    def due(self) -> Due:
+        """Which layers are due for consolidation."""
         ...
 
     @property
