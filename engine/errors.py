@@ -124,6 +124,12 @@ class DigestMismatch(SparkError):
     code = "DIGEST_MISMATCH"
 
 
+class PlaceGone(SparkError):
+    """The project a piece of work belongs to is not where it was, and not found elsewhere."""
+
+    code = "PLACE_GONE"
+
+
 class EngineClosing(SparkError):
     """The program is ending; what was begun goes on the next time."""
 

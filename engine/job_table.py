@@ -26,6 +26,7 @@ class JobState(StrEnum):
 
 
 WAITING: Final = (JobState.FAILED, JobState.NO_MODEL)
+FORGOTTEN: Final = "a memory of this turn was deleted, and its text with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,13 @@ def change(connection: apsw.Connection, fields: Mapping[str, object], where: str
 
 
 def forget_finished(connection: apsw.Connection, before: int) -> None:
-    """Remove what was finished before that time, in ms."""
-    connection.execute("DELETE FROM job WHERE finished_at < ?", (before,))
+    """Remove what was done before that time, in ms; what waits for a person is kept however long that takes."""
+    connection.execute("DELETE FROM job WHERE state = ? AND finished_at < ?", (JobState.DONE, before))
 
 
 def forget_text(connection: apsw.Connection, session: str | None, turn: str | None) -> None:
-    """Empty the text of jobs of a turn whose memory is deleted; they cannot run again."""
-    if session is not None and turn is not None:
-        emptied = {"payload": None, "progress": None}
-        change(connection, emptied, "session = ? AND turn = ? AND state IN (?, ?)", (session, turn, *WAITING))
+    """Empty the text of jobs of a turn whose memory is deleted; what had not been done of them stays undone."""
+    if turn is not None:
+        emptied = {"state": JobState.DONE, "payload": None, "progress": None, "reason": FORGOTTEN}
+        open_ = (*WAITING, JobState.QUEUED)
+        change(connection, emptied, "session IS ? AND turn = ? AND state IN (?, ?, ?)", (session, turn, *open_))

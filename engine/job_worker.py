@@ -14,10 +14,10 @@ from engine.clock import Clock
 from engine.events import JobsChanged
 from engine.identity import Ids
 from engine.job_table import Job, JobState, Json, change, jobs_where, text_of
-from engine.leases import Lease, is_held
+from engine.leases import Lease, is_held, sweep
 from engine.storage.database import Database
 
-LEASE_MS: Final = 35 * 60_000  # longer than any one model call may take; it is renewed before each
+LEASE_MS: Final = 10 * 60_000  # renewed every minute while a model is asked
 DELAY_MAX_MS: Final = 60 * 60_000  # what is due later than that was put off by a clock that has been set back since
 INTERRUPTED: Final = "interrupted"
 CRASHES_MAX: Final = 5  # a job that took its process down so often is not given to another
@@ -35,6 +35,7 @@ class Work:
 @contextmanager
 def worker(database: Database, clock: Clock, ids: Ids, bus: Bus, run: Path) -> Iterator["Worker"]:
     """Take jobs within the block; what is left running at its end, however it ends, is free for others at once."""
+    sweep(run / "workers")
     with Lease(run / "workers", ids) as lease:
         yield Worker(database, clock, bus, run / "workers", lease.name)
 

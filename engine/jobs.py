@@ -70,6 +70,11 @@ class Jobs:
             if next(jobs_where(connection, "id = ?", (job_id,)), None) is None:
                 return job_id
 
+    def known(self, kind: str, key: str) -> Job | None:
+        """The job of this kind and key, if there is one."""
+        with self._database.read() as connection:
+            return next(jobs_where(connection, "kind = ? AND key = ?", (kind, key)), None)
+
     def get(self, job_id: str) -> Job:
         """The job of an id. Raises ``NotFound``."""
         with self._database.read() as connection:

@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from engine.clock import Clock
-from engine.errors import EngineClosing, IoFailed, ModelFailed, ModelUnavailable, SparkError, StoreBusy, places
+from engine.errors import (
+    EngineClosing,
+    IoFailed,
+    ModelFailed,
+    ModelUnavailable,
+    PlaceGone,
+    SparkError,
+    StoreBusy,
+    places,
+)
 from engine.job_worker import Work, Worker
 from engine.jobs import Job, Jobs, JobState, Json
 from engine.providers.asking import Ask
@@ -20,8 +29,8 @@ from engine.providers.asking import Ask
 if TYPE_CHECKING:
     from engine.providers.chat import ChatModel
 
-CONSOLIDATION: Final = "consolidation"
 BACK_OFF_MS: Final = (2_000, 20_000)
+POLL_S: Final = 0.5
 UNAVAILABLE: Final = "memory extraction LLM unavailable"
 _log = logging.getLogger(__name__)
 
@@ -30,6 +39,12 @@ class JobLost(SparkError):
     """Another worker has this job now: what it does from here on is its own."""
 
     code = "JOB_LOST"
+
+
+class SwitchedOff(SparkError):
+    """Memory was switched off while a job was being done."""
+
+    code = "SWITCHED_OFF"
 
 
 class Learner(Protocol):
@@ -48,8 +63,8 @@ class Result:
     reason: str | None = None
 
 
-Standing = Callable[[Path | None], AbstractContextManager[Learner]]
-"""Opens an engine that stands in a job's folder."""
+Standing = Callable[[Path | None, str | None], AbstractContextManager[Learner]]
+"""Opens an engine that stands in a job's folder, which must be that project still. Raises ``PlaceGone``."""
 Choose = Callable[[Json], "ChatModel"]
 """The model for a job's payload. Raises ``ModelUnavailable``."""
 
@@ -64,6 +79,7 @@ class Learning:
         standing: Standing,
         choose: Choose,
         ask: Callable[["ChatModel", Callable[[], None]], AbstractContextManager[Ask]],
+        is_on: Callable[[], bool],
         clock: Clock,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -72,22 +88,25 @@ class Learning:
         self._standing = standing
         self._choose = choose
         self._ask = ask
+        self._is_on = is_on
         self._clock = clock
         self._pause = pause
 
     def run(self, job_id: str) -> Job:
         """Do one job now, its pauses between tries included, and answer it as it is then.
 
-        Somebody else who has it, or runs another of its kind, is waited for.
+        Somebody else who has it, or runs another of its kind, is waited for. While memory is switched off nothing is
+        done, and the job is answered as it waits.
         """
         with self._hands() as hands:
             while True:
-                work = hands.take(job_id=job_id)
+                work = hands.take(job_id=job_id) if self._is_on() else None
                 job = self._jobs.get(job_id)
+                goes_on = True
                 if work is not None:
-                    self._do(hands, work)
+                    goes_on = self._do(hands, work)
                     job = self._jobs.get(job_id)
-                if job.state not in (JobState.QUEUED, JobState.RUNNING):
+                if not goes_on or job.state not in (JobState.QUEUED, JobState.RUNNING) or not self._is_on():
                     return job
                 wait = (job.due_at - self._clock.now_ms()) / 1000 if job.state is JobState.QUEUED else 0.0
                 self._pause(min(max(wait, 0.1), BACK_OFF_MS[-1] / 1000))
@@ -98,40 +117,44 @@ class Learning:
         if not self._jobs.count(JobState.QUEUED, JobState.RUNNING):  # looked at often: a look must not take a lock
             return 0
         with self._hands() as hands:
-            while not stop():
+            while self._is_on() and not stop():
                 work = hands.take()
                 if work is None:
                     break
                 taken += 1
-                self._do(hands, work)
+                if not self._do(hands, work):
+                    break
         return taken
 
     def wait_for_due(self) -> bool:
         """Wait until a job that was put off is due again; False when nothing is queued."""
-        if self._jobs.next_due() is None:
+        if self._jobs.next_due() is None or not self._is_on():
             return False
-        self._pause(self.until_due(BACK_OFF_MS[-1] / 1000))
+        self._pause(min(self.until_due(BACK_OFF_MS[-1] / 1000), POLL_S))
         return True
 
     def until_due(self, most: float) -> float:
-        """Seconds until a queued job is due, from 0.1 to ``most``."""
+        """Seconds until a queued job becomes due, at most ``most``; one that is due already is held up by another."""
         due = self._jobs.next_due()
-        return most if due is None else min(max((due - self._clock.now_ms()) / 1000, 0.1), most)
+        wait = most if due is None else (due - self._clock.now_ms()) / 1000
+        return min(wait, most) if wait > 0 else most
 
-    def _do(self, hands: Worker, work: Work) -> None:
+    def _do(self, hands: Worker, work: Work) -> bool:
+        """Do one job and report on it; False when this process is to take no more."""
         try:
             result = self._result(hands, work)
             hands.done(work, result.items, result.reason)
             _log.info("%s %s done: %d items", work.job.kind, work.job.id, len(result.items))
         except JobLost:
             _log.warning("job %s went to another worker", work.job.id)
-        except EngineClosing:
+        except (EngineClosing, SwitchedOff):
             hands.give_back(work)
+            return False
         except ModelUnavailable as error:
             _no_model(hands, work, error)
         except ModelFailed as error:
             self._failed_model(hands, work, error)
-        except (StoreBusy, IoFailed) as error:
+        except (StoreBusy, IoFailed, PlaceGone) as error:
             self._later(hands, work, error)
         except SparkError as error:
             hands.give_up(work, JobState.FAILED, error.message)
@@ -139,6 +162,7 @@ class Learning:
         except Exception as error:  # one job that cannot be done must not end the worker of all others
             hands.give_up(work, JobState.FAILED, type(error).__name__)
             _log.error("%s %s failed: %s at %s", work.job.kind, work.job.id, type(error).__name__, places(error))
+        return True
 
     def _result(self, hands: Worker, work: Work) -> Result:
         chat = self._choose(work.payload)
@@ -147,10 +171,13 @@ class Learning:
         def keep(far: Json) -> None:
             nonlocal progress
             progress = far
+            if not self._is_on():
+                raise SwitchedOff("memory is switched off")
             if not hands.keep(work, far):
                 raise JobLost(f"job {work.job.id} is another worker's")
 
-        with self._ask(chat, lambda: keep(progress)) as ask, self._standing(work.job.folder) as engine:
+        place = self._standing(work.job.folder, work.payload.get("workspace"))
+        with self._ask(chat, lambda: keep(progress)) as ask, place as engine:
             return engine.learn(work.job.kind, work.payload, ask, work.progress, keep)
 
     def _failed_model(self, hands: Worker, work: Work, error: ModelFailed) -> None:
@@ -168,7 +195,8 @@ class Learning:
         """Try again after a while, at most twice (02 §3)."""
         tries = work.job.attempts
         if tries <= len(BACK_OFF_MS):
-            hands.put_off(work, BACK_OFF_MS[tries - 1], error.message)
+            asked = float(error.details.get("retry_after") or 0) * 1000
+            hands.put_off(work, max(BACK_OFF_MS[tries - 1], round(asked)), error.message)
             _log.info("%s %s is tried again later: %s", work.job.kind, work.job.id, error.code)
             return
         hands.give_up(work, JobState.FAILED, error.message)

@@ -34,6 +34,13 @@ class Lease:
         self._stack.close()
 
 
+def sweep(folder: Path) -> None:
+    """Remove the files of processes that are dead."""
+    with suppress(OSError):
+        for path in list(folder.iterdir()):
+            is_held(folder, path.name)
+
+
 def is_held(folder: Path, name: str | None) -> bool:
     """Whether the process of that lease lives; the file of a dead one is removed."""
     path = folder / (name or "")

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import Any, Final, TypeVar
 
@@ -10,6 +10,7 @@ from engine.errors import EngineClosing
 
 T = TypeVar("T")
 CLOSE_WAIT_S: Final = 2.0
+BEAT_S: Final = 60.0
 
 
 class EngineLoop:
@@ -33,14 +34,21 @@ class EngineLoop:
                 self._thread.start()
             return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
+    def run(self, work: Coroutine[Any, Any, T], beat: Callable[[], None] = lambda: None) -> T:
         """Wait for a coroutine from another thread; an interrupt cancels it. Raises what it raises.
 
-        Raises ``EngineClosing`` when the engine closes meanwhile.
+        ``beat`` is called every minute of the wait; what it raises ends it. Raises ``EngineClosing`` when the engine
+        closes meanwhile.
         """
         future = self.submit(work)
         try:
-            return future.result()
+            while True:
+                try:
+                    return future.result(BEAT_S)
+                except TimeoutError:
+                    if future.done():  # the work's own time-out
+                        raise
+                    beat()
         except CancelledError:
             raise EngineClosing("the engine is closing") from None
         except BaseException:

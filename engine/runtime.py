@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from engine import logs
 from engine.clock import Clock, SystemClock
 from engine.config import Settings
-from engine.errors import SparkError, StoreBroken
+from engine.errors import PlaceGone, SparkError, StoreBroken
 from engine.events import MemoryChanged
 from engine.identity import Ids
 from engine.jobs import Json
@@ -48,12 +48,22 @@ class Engine(Services):
         )
 
     @contextmanager
-    def standing(self, folder: Path | None) -> Iterator["Engine"]:
-        """An engine of the same home that stands in another folder (None: in no project), for the length of the block."""
-        place = (
-            workspace_of(folder, self.home, self.settings) if folder else Unbound(UnboundReason.MISSING, self.home.root)
-        )
+    def standing(self, folder: Path | None, project: str | None = None) -> Iterator["Engine"]:
+        """An engine of the same home that stands in another folder (None: in no project), for the length of the block.
+
+        ``project`` is the id of the project that was there; one that has moved is followed where it was last seen.
+        Raises ``PlaceGone`` when another project, or none, is there now: nothing may be written into that.
+        """
+        place = self._place(folder, project) if folder else Unbound(UnboundReason.MISSING, self.home.root)
         yield Engine(self.home, place, self.settings, self.clock, self._ids, within=self)
+
+    def _place(self, folder: Path, project: str | None) -> Workspace:
+        roots = [folder, *(root for known, root, _seen in self.layers.known_workspaces() if project == known)]
+        for root in roots:
+            found = workspace_of(root, self.home, self.settings)
+            if isinstance(found, Workspace) and found.root == root and project in (None, found.id):
+                return found
+        raise PlaceGone("the project of this turn is not where it was", "open it where it is now, then jobs retry")
 
     def search(
         self,
@@ -93,7 +103,8 @@ class Engine(Services):
 
     def learn(self, kind: str, payload: Json, ask: "Ask", progress: Json, keep: "Callable[[Json], None]") -> "Result":
         """Do the work of one job, standing here."""
-        from engine.learning import CONSOLIDATION, Result
+        from engine.learning import Result
+        from engine.memory.consolidation.due import KIND as CONSOLIDATION
         from engine.memory.extraction.intake import turn_from
 
         if kind == CONSOLIDATION:

@@ -219,7 +219,9 @@ class Services(ABC):
         def hands() -> "AbstractContextManager[Worker]":
             return worker(self.database, self.clock, self._ids, self.bus, self.home.run)
 
-        return Learning(self.jobs, hands, self.standing, self._chat, self.asking, self.clock)
+        return Learning(
+            self.jobs, hands, self.standing, self._chat, self.asking, lambda: self.memory_settings().enabled, self.clock
+        )
 
     def memory_settings(self) -> MemorySettings:
         """The memory settings as they are in the file now."""
@@ -263,5 +265,5 @@ class Services(ABC):
         return chosen_embedder(self.settings)
 
     @abstractmethod
-    def standing(self, folder: Path | None) -> "AbstractContextManager[Learner]":
+    def standing(self, folder: Path | None, project: str | None = None) -> "AbstractContextManager[Learner]":
         """An engine of the same home that stands in another folder (None: in no project)."""

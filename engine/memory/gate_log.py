@@ -11,6 +11,7 @@ from engine.memory.sensitive.scan import redact
 from engine.storage.database import Database
 
 NAME_MAX = 80
+KEPT = 20_000
 
 
 class Gate(StrEnum):
@@ -38,7 +39,7 @@ class Drop:
 
 
 def note(connection: apsw.Connection, drops: Iterable[Drop]) -> None:
-    """Write the rows inside the caller's transaction; a secret in a name is not kept."""
+    """Write the rows inside the caller's transaction; a secret in a name is not kept, nor more rows than ``KEPT``."""
     connection.executemany(
         "INSERT INTO memory_gate_log(at, session, scope, name, gate, reason) VALUES (?, ?, ?, ?, ?, ?)",
         [
@@ -46,6 +47,7 @@ def note(connection: apsw.Connection, drops: Iterable[Drop]) -> None:
             for each in drops
         ],
     )
+    connection.execute("DELETE FROM memory_gate_log WHERE seq <= (SELECT max(seq) FROM memory_gate_log) - ?", (KEPT,))
 
 
 class GateLog:

@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 
+from engine.job_table import forget_text
 from engine.memory import entities
 from engine.memory.model import (
     AuthorRole,
@@ -232,6 +233,7 @@ def remove(connection: apsw.Connection, row: Row) -> None:
     edge = (row.layer, row.entry.id, row.entry.id)
     connection.execute("DELETE FROM memory_derivation WHERE layer = ? AND (from_id = ? OR to_id = ?)", edge)
     connection.execute("DELETE FROM memory_change WHERE layer = ? AND id = ?", edge[:2])
+    forget_text(connection, row.entry.source_session_id, row.entry.source_turn_id)
     _remove_candidates(connection, row.layer, row.entry.id)
     connection.execute("INSERT OR REPLACE INTO memory_index_state(key, value) VALUES (?, '1')", (_PURGE_DUE,))
     bump(connection, row.layer)

@@ -11,7 +11,8 @@ from engine.providers.chat import ChatModel, ChatReply, ChatRequest
 class Ask:
     """A model that can be called like a function; ``window`` is how many tokens question and answer may have.
 
-    ``before`` runs ahead of every call: whoever holds a job says that it is alive, or raises to stop.
+    ``before`` runs ahead of every call and every minute of one: whoever holds a job says that it is alive, or raises to
+    stop.
     """
 
     chat: ChatModel
@@ -19,12 +20,7 @@ class Ask:
     window: int
     before: Callable[[], None] = lambda: None
 
-    @property
-    def name(self) -> str:
-        """Provider and model: ``deepseek:deepseek-chat``."""
-        return f"{self.chat.provider}:{self.chat.model}"
-
     def __call__(self, request: ChatRequest) -> ChatReply:
         """The answer. Raises ``ModelFailed``, or ``EngineClosing`` when the program ends meanwhile."""
         self.before()
-        return self.loop.run(self.chat.complete(request))
+        return self.loop.run(self.chat.complete(request), self.before)

@@ -1,15 +1,20 @@
 """jobs list, run, retry: the queue of background work, what came of it, and another try."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from engine.errors import SparkError
-from engine.jobs import WAITING, JobState
+from engine.jobs import WAITING, Job, JobState
 from spark_tui.cli.exits import Exit
 from spark_tui.cli.invocation import Invocation
 from spark_tui.cli.job_shapes import job_json, model_problem
 from spark_tui.cli.parser import LazyGroup, Verb
 from spark_tui.cli.turn import tell_job
 from spark_tui.text.i18n import _
+
+if TYPE_CHECKING:
+    from engine.runtime import Engine
 
 VERBS = {
     "list": ("jobs:list_", "The latest jobs: kind, state, what came of each."),
@@ -50,23 +55,46 @@ def list_(invocation: Invocation, state: str | None, limit: int) -> None:
 def run(invocation: Invocation, ids: tuple[str, ...]) -> int:
     """Do every job that is due, or the named ones whether they are due or not."""
     with invocation.engine() as engine:
-        if len(ids) == 1 and not invocation.as_json:
-            return tell_job(invocation, engine, engine.learning.run(ids[0]), waited=True)
+        if len(ids) == 1:
+            job = _run(engine, ids[0])
+            engine.fill_vectors(256)
+            return tell_job(invocation, engine, job, waited=True)
         if not ids:
             engine.learning.drain()
             engine.fill_vectors(256)
             return _tell_drained(invocation, engine.jobs.count(JobState.QUEUED), engine.jobs.count(*WAITING))
-        told = [engine.learning.run(job_id) for job_id in ids]
+        told, missing = _run_each(engine, ids)
         engine.fill_vectors(256)
-        failed = [job for job in told if model_problem(job)]
+        failed = bool(missing) or any(map(model_problem, told))
         if invocation.as_json:
             items = [job_json(job) | {"items": [dict(item) for item in job.result]} for job in told]
-            invocation.output.document({"ok": not failed, "jobs": items})
+            invocation.output.document({"ok": not failed, "jobs": items, "errors": missing})
         else:
             from spark_tui.cli.job_rows import job_rows
 
+            invocation.speak(engine)
             invocation.output.rows(job_rows(told, engine.clock.now_ms(), invocation.output.width))
+            for each in missing:
+                invocation.output.note(f"{each['id']}: {each['message']}", "error")
         return Exit.FAILED if failed else Exit.OK
+
+
+def _run(engine: "Engine", job_id: str) -> Job:
+    """Do a job now, also one that waited for a person."""
+    if engine.jobs.get(job_id).state in WAITING:
+        engine.jobs.retry(job_id)
+    return engine.learning.run(job_id)
+
+
+def _run_each(engine: "Engine", ids: tuple[str, ...]) -> tuple[list[Job], list[dict[str, str]]]:
+    """The jobs as they are afterwards, and why some could not be run at all."""
+    told, missing = [], []
+    for job_id in ids:
+        try:
+            told.append(_run(engine, job_id))
+        except SparkError as error:
+            missing.append({"id": job_id, "code": error.code, "message": error.message})
+    return told, missing
 
 
 def _tell_drained(invocation: Invocation, queued: int, waiting: int) -> int:

@@ -34,7 +34,10 @@ def work(invocation: Invocation, once: bool) -> int:
             return Exit.OK
         ended = threading.Event()
 
-        def end(_signal: int, _frame: FrameType | None) -> None:
+        received: list[int] = []
+
+        def end(number: int, _frame: FrameType | None) -> None:
+            received.append(number)
             ended.set()
 
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
@@ -43,7 +46,6 @@ def work(invocation: Invocation, once: bool) -> int:
         invocation.speak(engine)
         invocation.output.note(_("working; ctrl+c ends it"))
         ended.wait()
-        engine.workers.stop()
         if invocation.as_json:
             invocation.output.document({"ok": True})
-        return Exit.OK
+        return Exit.INTERRUPTED if signal.SIGINT in received else Exit.OK

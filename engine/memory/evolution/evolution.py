@@ -4,7 +4,7 @@ Every change is a compare-and-swap against what the model was shown; who lost th
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -43,6 +43,15 @@ class Origin:
     evidence_status: EvidenceStatus | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A change that is about to be committed: what it does to which entry in which version."""
+
+    verb: Verb
+    target: str
+    version: int
+
+
 class Evolution:
     """The fourth and the fifth gate for one item at a time."""
 
@@ -64,19 +73,51 @@ class Evolution:
         self._layers = layers
         self._clock = clock
 
-    def settle(self, item: DraftItem, layer: Layer | None, origin: Origin, ask: Ask | None) -> Settled:
+    def settle(
+        self,
+        item: DraftItem,
+        layer: Layer | None,
+        origin: Origin,
+        ask: Ask | None,
+        begun: Begun | None = None,
+        begin: Callable[[Begun], None] = lambda begun: None,
+    ) -> Settled:
         """What becomes of an item; ``layer`` is None for a project nothing was ever written to.
 
-        Raises ``StoreBusy`` when entries kept moving under it three times: it can be tried later.
+        ``begin`` is told what is about to be written, and may raise to stop it; ``begun`` is what an earlier try, which
+        may have been killed at any moment, was about to write. Raises ``StoreBusy`` when entries kept moving under it
+        three times: it can be tried later.
         """
+        done = self._done_before(begun, layer, origin)
+        if done is not None:
+            return done
         for _ in range(TRIES):
             try:
-                return self._settled(item, layer, origin, ask)
+                return self._settled(item, layer, origin, ask, begin)
             except MOVED as moved:
                 _log.info("%s moved on while it was being judged: %s", item.name, moved.code)
         raise StoreBusy(f"what {item.name} is about kept changing", "try again later")
 
-    def _settled(self, item: DraftItem, layer: Layer | None, origin: Origin, ask: Ask | None) -> Settled:
+    def _done_before(self, begun: Begun | None, layer: Layer | None, origin: Origin) -> Settled | None:
+        """The outcome of an earlier try that got as far as its commit; None when there is none, or it did not."""
+        if begun is None or layer is None:
+            return None
+        entry = self._similar.entry(begun.target, layer)
+        if entry is None or entry.version != begun.version + 1:
+            return None
+        if begun.verb is Verb.DELETE and entry.invalid_at is not None:
+            return Settled(Outcome.INVALIDATED, entry.id)
+        mine = (entry.source_session_id, entry.source_turn_id) == (origin.session, origin.turn)
+        return Settled(Outcome.UPDATED, entry.id) if begun.verb is Verb.UPDATE and mine else None
+
+    def _settled(
+        self,
+        item: DraftItem,
+        layer: Layer | None,
+        origin: Origin,
+        ask: Ask | None,
+        begin: Callable[[Begun], None],
+    ) -> Settled:
         # What holds for the person everywhere need not be said again for one project or agent.
         equal = self._similar.equal(item, [self._layers.user(), *([layer] if layer else [])])
         if equal is not None:
@@ -87,7 +128,7 @@ class Evolution:
         if not similar:
             return self._add(item, origin)
         decision = self._decided(item, similar, ask)
-        return self._apply(item, layer, similar, decision, origin)
+        return self._apply(item, layer, similar, decision, origin, begin)
 
     def _decided(self, item: DraftItem, similar: Sequence[Seen], ask: Ask | None) -> Decision:
         if ask is not None:
@@ -102,7 +143,13 @@ class Evolution:
         return Decision(Verb.ADD, None, False, "")  # a name that is taken turns this into an update, below
 
     def _apply(
-        self, item: DraftItem, layer: Layer, similar: Sequence[Seen], decision: Decision, origin: Origin
+        self,
+        item: DraftItem,
+        layer: Layer,
+        similar: Sequence[Seen],
+        decision: Decision,
+        origin: Origin,
+        begin: Callable[[Begun], None],
     ) -> Settled:
         by_id = {each.entry.id: each for each in similar}
         target = by_id.get(decision.target or "")
@@ -111,11 +158,11 @@ class Evolution:
             case Verb.NOOP:
                 return Settled(Outcome.NOOP, target.entry.id if target else None)
             case Verb.UPDATE if target is not None:
-                return self._update(item, layer, target, origin)
+                return self._update(item, layer, target, origin, begin)
             case Verb.DELETE if target is not None:
-                return self._invalidate(item, layer, target, origin, decision.replace)
+                return self._invalidate(item, layer, target, origin, begin, decision.replace)
         if holder is not None:  # exactly this name is active: never a second entry of it
-            return self._update(item, layer, holder, origin)
+            return self._update(item, layer, holder, origin, begin)
         return self._add(item, origin)
 
     def _add(self, item: DraftItem, origin: Origin) -> Settled:
@@ -128,13 +175,16 @@ class Evolution:
         try:
             return Settled(Outcome.ADDED, self._store.retried(attempt).id)
         except QuotaExceeded as full:
-            return dropped(Gate.QUOTA, f"full: {full.details['count']} of {full.details['quota']}")
+            return _no_room(full)
 
-    def _update(self, item: DraftItem, layer: Layer, target: Seen, origin: Origin) -> Settled:
+    def _update(
+        self, item: DraftItem, layer: Layer, target: Seen, origin: Origin, begin: Callable[[Begun], None]
+    ) -> Settled:
         if target.says(item) and target.entry.type is item.type:
             return Settled(Outcome.NOOP, target.entry.id)
         if self._needs_a_person(target.entry, origin):
             return self._asked(Action.UPDATE, item, layer, target, origin)
+        begin(Begun(Verb.UPDATE, target.entry.id, target.entry.version))
 
         def attempt() -> Entry:
             held = self._held(target)
@@ -144,19 +194,39 @@ class Evolution:
 
         return Settled(Outcome.UPDATED, self._store.retried(attempt).id)
 
-    def _invalidate(self, item: DraftItem, layer: Layer, target: Seen, origin: Origin, replaced: bool) -> Settled:
+    def _invalidate(
+        self,
+        item: DraftItem,
+        layer: Layer,
+        target: Seen,
+        origin: Origin,
+        begin: Callable[[Begun], None],
+        replaced: bool,
+    ) -> Settled:
         if self._needs_a_person(target.entry, origin):
             return self._asked(Action.DELETE, item, layer, target, origin, replaced)
+        holder = self._similar.holder(item, layer) if replaced else None
+        if holder is not None and holder.entry.id != target.entry.id:  # a third entry has the name of what takes over
+            updated = self._update(item, layer, holder, origin, begin)
+            if updated.outcome not in (Outcome.UPDATED, Outcome.NOOP):
+                return updated
+        begin(Begun(Verb.DELETE, target.entry.id, target.entry.version))
 
         def attempt() -> Entry:
             held = self._held(target)
-            new = self._store.begun(drafted(item, origin), frozenset({held.entry.id})) if replaced else []
-            gone = replace(held.entry, invalid_at=self._clock.now_ms(), superseded_by=new[0].after.id if new else None)
+            by = holder.entry.id if holder is not None and holder.entry.id != held.entry.id else None
+            adds = replaced and by is None
+            new = self._store.begun(drafted(item, origin), frozenset({held.entry.id})) if adds else []
+            by = new[0].after.id if new else by
+            gone = replace(held.entry, invalid_at=self._clock.now_ms(), superseded_by=by)
             pending = [*new, *self._store.prepared(held, gone, held.body, "invalidate", AuthorRole.EXTRACTION)]
             self._committer.commit(self._store.operation(), pending)
             return gone
 
-        return Settled(Outcome.INVALIDATED, self._store.retried(attempt).id)
+        try:
+            return Settled(Outcome.INVALIDATED, self._store.retried(attempt).id)
+        except QuotaExceeded as full:  # it was over-full: one that goes makes no room
+            return _no_room(full)
 
     def _asked(
         self, action: Action, item: DraftItem, layer: Layer, target: Seen, origin: Origin, replaced: bool = True
@@ -194,6 +264,10 @@ class Evolution:
     def _needs_a_person(self, entry: Entry, origin: Origin) -> bool:
         """A person's own words are never changed by a turn; nor is what was said later by something said before it."""
         return not may_change_by_itself(entry) or origin.said_at < entry.valid_from
+
+
+def _no_room(full: QuotaExceeded) -> Settled:
+    return dropped(Gate.QUOTA, f"full: {full.details['count']} of {full.details['quota']}")
 
 
 def drafted(item: DraftItem, origin: Origin) -> Draft:

@@ -60,6 +60,12 @@ class Similar:
                 return None
             return Seen(row.entry, rows.body_of(connection, row.rid))
 
+    def entry(self, entry_id: str, layer: Layer) -> Entry | None:
+        """An entry of the layer in whatever state."""
+        with self._database.read() as connection:
+            row = rows.find(connection, (layer.key,), entry_id)
+            return row.entry if row else None
+
     def equal(self, item: DraftItem, layers: Sequence[Layer]) -> Seen | None:
         """An active entry of these layers that says the same, wherever search ranks it."""
         sql = (

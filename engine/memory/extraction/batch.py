@@ -1,22 +1,12 @@
-"""Drops from one answer, before any further model call, what is copied, repeated or known already (02 §3)."""
+"""Drops from one answer, before any further model call, what is copied or repeated (02 §3)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.memory.extraction.answer import DraftItem
 from engine.memory.extraction.examples import PROMPT_EXAMPLES
-from engine.memory.extraction.known import Known
 from engine.memory.model import Scope
 from engine.storage.fulltext import normalised
-
-
-class Verdict(StrEnum):
-    """What becomes of an item before the gates: it goes on, it is dropped, or an entry says the same."""
-
-    KEEP = "keep"
-    DUPLICATE = "duplicate"
-    NOOP = "noop"
 
 
 class Reason(StrEnum):
@@ -24,66 +14,42 @@ class Reason(StrEnum):
 
     PROMPT_EXAMPLE = "prompt_example"
     BATCH_REPEAT = "batch_repeat"
-    RESTATES = "restates"
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One item and its verdict; ``of`` is the id of the entry or the name of the earlier item it repeats."""
+def judge_batch(items: Sequence[DraftItem]) -> tuple[Reason | None, ...]:
+    """A reason for each item that does not go on, in order; None for those that do.
 
-    item: DraftItem
-    verdict: Verdict = Verdict.KEEP
-    reason: Reason | None = None
-    of: str | None = None
-
-
-def judge_batch(items: Sequence[DraftItem], known: Sequence[Known]) -> tuple[Judged, ...]:
-    """A verdict for each item, in order; ``known`` are active entries of the session's scopes.
-
-    The first of several equal ones is kept: leave out before what cannot be stored (a project item without workspace).
+    The first of several equal ones goes on: leave out before what cannot be stored or does not pass the gates.
     """
     seen = _Seen()
-    entries: dict[str, list[Known]] = {}
-    for entry in known:
-        entries.setdefault(normalised(entry.description), []).append(entry)
-    return tuple(_judged(item, seen, entries) for item in items)
+    return tuple(_judged(item, seen) for item in items)
 
 
-def _judged(item: DraftItem, seen: "_Seen", entries: dict[str, list[Known]]) -> Judged:
-    text = normalised(item.description)
-    if text in _EXAMPLE_TEXTS or item.name in _EXAMPLE_NAMES:
-        return Judged(item, Verdict.DUPLICATE, Reason.PROMPT_EXAMPLE)
-    earlier = seen.same_as(item)
-    if earlier is not None:
-        return Judged(item, Verdict.DUPLICATE, Reason.BATCH_REPEAT, earlier.name)
+def _judged(item: DraftItem, seen: "_Seen") -> Reason | None:
+    if normalised(item.description) in _EXAMPLE_TEXTS or item.name in _EXAMPLE_NAMES:
+        return Reason.PROMPT_EXAMPLE
+    if seen.has(item):
+        return Reason.BATCH_REPEAT
     seen.add(item)
-    said = next((entry for entry in entries.get(text, ()) if _covers(entry.scope, item.scope)), None)
-    if said is not None:
-        return Judged(item, Verdict.NOOP, Reason.RESTATES, said.id)
-    return Judged(item)
-
-
-def _covers(known: Scope, item: Scope) -> bool:
-    """What holds for the person everywhere need not be said again for one project or agent; not the other way round."""
-    return known is item or known is Scope.USER
+    return None
 
 
 class _Seen:
     """The items of the batch so far, by what makes another one a repeat."""
 
     def __init__(self) -> None:
-        self._by_text: dict[str, DraftItem] = {}
-        self._by_body: dict[tuple[Scope, str, str], DraftItem] = {}
+        self._texts: set[str] = set()
+        self._bodies: set[tuple[Scope, str, str]] = set()
 
     def add(self, item: DraftItem) -> None:
-        self._by_text.setdefault(normalised(item.description), item)
+        self._texts.add(normalised(item.description))
         body = normalised(item.body)
         if body:
-            self._by_body.setdefault((item.scope, item.name, body), item)
+            self._bodies.add((item.scope, item.name, body))
 
-    def same_as(self, item: DraftItem) -> DraftItem | None:
-        by_text = self._by_text.get(normalised(item.description))
-        return by_text or self._by_body.get((item.scope, item.name, normalised(item.body)))
+    def has(self, item: DraftItem) -> bool:
+        same_text = normalised(item.description) in self._texts
+        return same_text or (item.scope, item.name, normalised(item.body)) in self._bodies
 
 
 _EXAMPLE_TEXTS = frozenset(normalised(each.description) for each in PROMPT_EXAMPLES)

@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from engine.config import MemorySettings
@@ -56,9 +56,13 @@ class Intake:
         key = turn_key(turn) if turn.session else self._ids.make("turn")
         workspace = self._layers.workspace
         folder = workspace.root if isinstance(workspace, Workspace) else None
-        job = self._jobs.put(
-            KIND, key, turn_json(shown), folder=folder, session=turn.session, turn=turn.turn or key[:16]
-        )
+        project = workspace.id if isinstance(workspace, Workspace) else None
+        known = self._jobs.known(KIND, key)
+        if known is not None:
+            return Taken(known)
+        shown = replace(shown, turn=turn.turn or key[:16])
+        payload = {**turn_json(shown), "workspace": project}
+        job = self._jobs.put(KIND, key, payload, folder=folder, session=turn.session, turn=shown.turn)
         _log.info(TRIGGERED)
         return Taken(job)
 
@@ -70,6 +74,6 @@ def turn_json(turn: Turn) -> Json:
 
 def turn_from(kept: Json) -> Turn:
     """A turn as a job kept it."""
-    values: dict[str, Any] = dict(kept)
+    values: dict[str, Any] = {key: value for key, value in kept.items() if key != "workspace"}
     ran = values.get("ran")
     return Turn(**values | {"ran": (str(ran[0]), str(ran[1])) if ran else None})

@@ -4,24 +4,32 @@ How far it got is noted after every item, so that a turn interrupted anywhere go
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 from engine.clock import Clock
-from engine.errors import ModelFailed, SensitiveContent, ValidationFailed
+from engine.errors import (
+    AlreadyExists,
+    ModelFailed,
+    NameConflict,
+    NotFound,
+    QuotaExceeded,
+    SensitiveContent,
+    ValidationFailed,
+)
 from engine.memory import gate_log
-from engine.memory.evolution.evolution import Evolution, Origin
+from engine.memory.evolution.evolution import Begun, Evolution, Origin
 from engine.memory.evolution.outcome import Settled, dropped
 from engine.memory.extraction.answer import BadItem, DraftItem, parse_items
-from engine.memory.extraction.batch import Verdict, judge_batch
+from engine.memory.extraction.batch import judge_batch
 from engine.memory.extraction.evidence import checked_evidence
 from engine.memory.extraction.items import item_from, item_json
 from engine.memory.extraction.knowledge import Knowledge
-from engine.memory.extraction.prompt import extraction_request
+from engine.memory.extraction.prompt import Verb, extraction_request
 from engine.memory.extraction.turn import Turn
 from engine.memory.gate_log import Drop, Gate
-from engine.memory.gates.order import judge
+from engine.memory.gates.order import judge, shown_name
 from engine.memory.layers import Layers
 from engine.memory.model import Layer, Scope
 from engine.memory.workspaces import Unbound
@@ -32,6 +40,7 @@ from engine.providers.tokens import TokenCounter
 from engine.settings_providers import WINDOW_MIN
 from engine.storage.database import Database
 
+ITEM_FAULTS: Final = (ValidationFailed, AlreadyExists, NameConflict, NotFound, QuotaExceeded)
 Told = Mapping[str, Any]
 Keep = Callable[[Mapping[str, Any]], None]
 """Notes how far a job is; raises when it is no longer ours."""
@@ -73,18 +82,28 @@ class Extraction:
         if "items" not in progress:
             progress = self._extracted(turn, ask)
             keep(progress)
-        items = [item_from(each) for each in progress["items"]]
-        told: list[Told] = list(progress["told"])
-        for item, repeats in list(zip(items, self._repeats(items), strict=True))[len(told) :]:
-            settled = repeats or self._settled(item, turn, ask, str(progress["model"]))
-            self._note(item.name, item.scope, settled, turn)
-            told.append(settled.told(item.name, item.scope))
-            progress = {**progress, "told": told}
-            keep(progress)
-        all_told = (*told, *progress["bad"])
-        return Learned(all_told, None if all_told else "nothing worth keeping")
+        for at, kept in progress["items"].items():
+            if at not in progress["told"]:
+                progress = self._one(at, item_from(kept), turn, ask, progress, keep)
+                keep(progress)
+        told = [progress["told"][at] for at in sorted(progress["told"], key=int)]
+        return Learned((*told, *progress["bad"]), None if told or progress["bad"] else "nothing worth keeping")
+
+    def _one(
+        self, at: str, item: DraftItem, turn: Turn, ask: Ask, progress: Mapping[str, Any], keep: Keep
+    ) -> dict[str, Any]:
+        """The progress with one more item settled; what is about to be written is noted before it is."""
+        begun = progress.get("begun") or {}
+        earlier = Begun(Verb(begun["verb"]), begun["target"], begun["version"]) if begun.get("at") == at else None
+
+        def begin(wanted: Begun) -> None:
+            keep({**progress, "begun": {"at": at, **asdict(wanted)}})
+
+        settled = self._settled(item, turn, ask, str(progress["model"]), earlier, begin)
+        return {**progress, "begun": None, "told": {**progress["told"], at: self._told(item, settled, turn)}}
 
     def _extracted(self, turn: Turn, ask: Ask) -> dict[str, Any]:
+        """What the model found, as far as it passes what needs nothing but the item; of the rest no text is kept."""
         reply = self._reply(turn, ask)
         parsed = parse_items(reply.text)
         if reply.stop is Stop.REFUSED and not parsed.items:
@@ -92,14 +111,18 @@ class Extraction:
         if not parsed.readable:
             fault = ModelFault.CUT if reply.stop in (Stop.INCOMPLETE, Stop.LENGTH) else ModelFault.BAD_ANSWER
             raise failed(fault, ask.chat.provider)
-        for item in parsed.items:
-            if item.shortened:
+        refused = {at: self._refused(item) for at, item in enumerate(parsed.items)}
+        passed = {at: item for at, item in enumerate(parsed.items) if refused[at] is None}
+        for (at, item), repeats in zip(passed.items(), judge_batch(list(passed.values())), strict=True):
+            if repeats is not None:
+                refused[at] = dropped(Gate.DUPLICATE, repeats)
+            elif item.shortened:
                 _log.info("%s was longer than a memory may be and is shortened", item.name)
         return {
             "model": f"{ask.chat.provider}:{reply.model or ask.chat.model}",
-            "items": [item_json(item) for item in parsed.items],
+            "items": {str(at): item_json(item) for at, item in passed.items() if refused[at] is None},
+            "told": {str(at): self._told(parsed.items[at], why, turn) for at, why in refused.items() if why},
             "bad": [self._bad(each, turn) for each in parsed.bad],
-            "told": [],
         }
 
     def _reply(self, turn: Turn, ask: Ask) -> ChatReply:
@@ -114,32 +137,31 @@ class Extraction:
                 window = max(WINDOW_MIN, window // 2)
                 _log.info("the model reads less: asked again with %d tokens", window)
 
-    def _repeats(self, items: Sequence[DraftItem]) -> list[Settled | None]:
-        """What is dropped before anything is asked: copies of the prompt's examples, repeats within the batch."""
-        storable = [item for item in items if not self._homeless(item)]
-        judged = {id(each.item): each for each in judge_batch(storable, ())}
-        found: list[Settled | None] = []
-        for item in items:
-            verdict = judged.get(id(item))
-            repeats = verdict is not None and verdict.verdict is Verdict.DUPLICATE
-            found.append(dropped(Gate.DUPLICATE, verdict.reason or "") if verdict and repeats else None)
-        return found
-
-    def _settled(self, item: DraftItem, turn: Turn, ask: Ask, model: str) -> Settled:
+    def _refused(self, item: DraftItem) -> Settled | None:
+        """What stops an item before anything else is looked at: no project to keep it in, gates one to three."""
         if self._homeless(item):
             return dropped(Gate.NO_WORKSPACE, "no_workspace")
         refused = judge(item)
-        if refused is not None:
-            return dropped(refused.gate, refused.reason)
+        return dropped(refused.gate, refused.reason) if refused is not None else None
+
+    def _settled(
+        self,
+        item: DraftItem,
+        turn: Turn,
+        ask: Ask,
+        model: str,
+        begun: Begun | None,
+        begin: Callable[[Begun], None],
+    ) -> Settled:
         evidence = checked_evidence(item.evidence, turn)
         origin = Origin(turn.said_at, turn.session, turn.turn, turn.agent, model, evidence.excerpt, evidence.status)
         try:
-            return self._evolution.settle(item, self._layer(item, turn), origin, ask)
+            return self._evolution.settle(item, self._layer(item, turn), origin, ask, begun, begin)
         except SensitiveContent as error:
             return dropped(Gate.SENSITIVE, f"sensitive: {error.details.get('kind', '')}")
-        except ValidationFailed as error:
+        except ITEM_FAULTS as error:  # one item that cannot be had must not cost those behind it
             _log.info("%s cannot be stored: %s", item.name, error.code)
-            return dropped(Gate.INVALID, "cannot_be_stored")
+            return dropped(Gate.INVALID, error.code.casefold())
 
     def _homeless(self, item: DraftItem) -> bool:
         return item.scope is Scope.PROJECT and isinstance(self._layers.workspace, Unbound)
@@ -154,16 +176,17 @@ class Extraction:
                 return self._layers.project()
 
     def _bad(self, bad: BadItem, turn: Turn) -> Told:
-        settled = dropped(Gate.INVALID, bad.reason)
-        scope = bad.scope or Scope.USER
-        self._note(bad.name, scope, settled, turn)
-        return settled.told(bad.name, scope)
+        return self._noted(bad.name, bad.scope or Scope.USER, dropped(Gate.INVALID, bad.reason), turn)
 
-    def _note(self, name: str, scope: Scope, settled: Settled, turn: Turn) -> None:
-        """One line of the log for each item, and one row of the gate log for each that was dropped."""
-        _log.info("%s: %s %s", name, settled.outcome, settled.reason or settled.id or "")
-        if settled.gate is None:
-            return
-        with self._database.write() as connection:
-            now = self._clock.now_ms()
-            gate_log.note(connection, [Drop(now, scope, name, settled.gate, settled.reason, turn.session)])
+    def _told(self, item: DraftItem, settled: Settled, turn: Turn) -> Told:
+        return self._noted(item.name, item.scope, settled, turn)
+
+    def _noted(self, name: str, scope: Scope, settled: Settled, turn: Turn) -> Told:
+        """The line for an item, written to the log, and to the gate log where it was dropped; a secret name is none."""
+        shown = shown_name(name)
+        _log.info("%s: %s %s", shown, settled.outcome, settled.reason or settled.id or "")
+        if settled.gate is not None:
+            with self._database.write() as connection:
+                now = self._clock.now_ms()
+                gate_log.note(connection, [Drop(now, scope, shown, settled.gate, settled.reason, turn.session)])
+        return settled.told(shown, scope)

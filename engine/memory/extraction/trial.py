@@ -34,6 +34,8 @@ class Trial:
 
 def tried(ask: Ask, tokens: TokenCounter) -> Trial:
     """One extraction of the sample turn. Raises ``ModelFailed``."""
+    import httpx  # noqa: F401 - loading it is not the model's latency
+
     request = extraction_request(SAMPLE_TURN, (), tokens, ask.window)
     began = time.monotonic()
     reply = ask(request)

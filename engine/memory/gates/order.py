@@ -64,8 +64,24 @@ def judge(item: Judged) -> Refused | None:
 
 def _secret(item: Judged) -> str | None:
     beside = (item.evidence,) if item.evidence else ()
-    found = find_sensitive(item.name, item.description, item.body, *item.entities, *item.links, *beside)
+    found = find_sensitive(
+        item.name, _words(item.name), item.description, item.body, *item.entities, *item.links, *beside
+    )
     return found.kind if found else None
+
+
+def shown_name(name: str) -> str:
+    """An item's name as it may be logged and listed: without what is secret in it, as a slug or as words."""
+    from engine.memory.sensitive.scan import redact
+
+    shown = redact(name)
+    words = redact(_words(name))
+    return words if shown == name and words != _words(name) else shown
+
+
+def _words(name: str) -> str:
+    """A slug hides the blank after ``password is``."""
+    return name.replace("-", " ")
 
 
 def _refused(gate: Gate, code: str) -> Refused:
