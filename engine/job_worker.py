@@ -1,6 +1,7 @@
 """The hands that do jobs: takes them one at a time, reports on them, and notices when one was taken away."""
 
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import apsw
 
 from engine.bus import Bus
 from engine.clock import Clock
+from engine.errors import SparkError
 from engine.events import JobsChanged
 from engine.identity import Ids
 from engine.job_table import Job, JobState, Json, change, jobs_where, text_of
@@ -21,6 +23,7 @@ LEASE_MS: Final = 10 * 60_000  # renewed every minute while a model is asked
 DELAY_MAX_MS: Final = 60 * 60_000  # what is due later than that was put off by a clock that has been set back since
 INTERRUPTED: Final = "interrupted"
 CRASHES_MAX: Final = 5  # a job that took its process down so often is not given to another
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +40,25 @@ def worker(database: Database, clock: Clock, ids: Ids, bus: Bus, run: Path) -> I
     """Take jobs within the block; what is left running at its end, however it ends, is free for others at once."""
     sweep(run / "workers")
     with Lease(run / "workers", ids) as lease:
-        yield Worker(database, clock, bus, run / "workers", lease.name)
+        hands = Worker(database, clock, bus, run / "workers", lease.name)
+        yield hands
+        if hands.emptied:
+            _wipe(database)
+
+
+def _wipe(database: Database) -> None:
+    """Empty the write-ahead log: a program that stays open for days would keep the text of done jobs in it."""
+    try:
+        database.checkpoint()
+    except SparkError as error:  # the jobs are done all the same; the next ones, or the end of the program, wipe it
+        _log.info("the text of done jobs is wiped later: %s", error.code)
 
 
 class Worker:
-    """One process's hands: takes jobs, reports on them, and notices when one was taken from it."""
+    """One process's hands: takes jobs, reports on them, and notices when one was taken from it.
+
+    ``emptied`` says whether the text of a job went.
+    """
 
     def __init__(self, database: Database, clock: Clock, bus: Bus, places: Path, name: str) -> None:
         self._database = database
@@ -49,6 +66,7 @@ class Worker:
         self._bus = bus
         self._places = places
         self.name = name
+        self.emptied = False
 
     def take(self, *, job_id: str | None = None, kinds: Sequence[str] = ()) -> Work | None:
         """The next due job, or the one of an id whether it is due or not; None while there is none to take.
@@ -102,6 +120,7 @@ class Worker:
 
     def done(self, work: Work, result: Sequence[Json], reason: str | None = None) -> bool:
         """It is done: what came of it stays, its text goes."""
+        self.emptied = True
         ended = self._ended(JobState.DONE, reason)
         return self._report(work, ended | {"result": json.dumps(list(result)), "payload": None, "progress": None})
 

@@ -108,7 +108,7 @@ class Engine(Services):
         from engine.memory.extraction.intake import turn_from
 
         if kind == CONSOLIDATION:
-            report = self.consolidation.run(str(payload["layer"]), ask, ask.window)
+            report = self.consolidation.run(str(payload["layer"]), ask, ask.window, progress, keep)
             return Result(report.items, report.reason)
         learned = self.extraction.run(turn_from(payload), ask, progress, keep)
         return Result(learned.items, learned.reason)

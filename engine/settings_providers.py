@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Final
+from urllib.parse import urlsplit
 
 
 class ProviderKind(StrEnum):
@@ -40,6 +41,8 @@ WINDOWS: Final[Mapping[str, int]] = {
 WINDOW_MIN: Final = 3_000  # the questions alone take more than a third of it
 WINDOW_MAX: Final = 10_000_000
 LOCAL_FIRST_BYTE_S: Final = 600.0
+WHOLE_MAX_S: Final = 1_800.0
+"""What a call may take at most, in seconds: background work relies on it."""
 _LOCAL: Final = re.compile(r"https?://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?=[:/]|$)", re.I)
 ANTHROPIC_VERSION: Final = "2023-06-01"
 
@@ -51,25 +54,31 @@ class Timeouts:
     connect: float = 10.0
     first_byte: float = 120.0
     idle: float = 60.0
-    whole: float = 1_800.0
+    whole: float = WHOLE_MAX_S
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
     """An endpoint of ``[providers.NAME]``; ``api_key_env`` may be a key pasted by mistake, so it is never shown.
 
+    ``base_url`` may hold a login for the same reason: ``address`` is what of it is shown.
     ``window`` is how many tokens its models take in, question and answer together.
     """
 
     name: str
     kind: str
-    base_url: str
+    base_url: str = field(repr=False)
     api_key_env: str = field(repr=False)
     models: tuple[str, ...]
     enabled: bool
     version: str = ANTHROPIC_VERSION
     timeouts: Timeouts = Timeouts()
     window: int = WINDOW
+
+    @property
+    def address(self) -> str:
+        """The base URL as it may be shown: without login, query and fragment, empty where that cannot be told."""
+        return _shown(self.base_url)
 
 
 def read_providers(table: object, problems: list[str]) -> Iterator[Provider]:
@@ -86,6 +95,8 @@ def _provider(name: str, each: Mapping[str, object], problems: list[str]) -> Pro
     if kind not in list(ProviderKind):
         problems.append(f"providers.{name}.kind is none of {', '.join(ProviderKind)}; it cannot be asked")
     base_url = str(each.get("base_url", "")) or DEFAULT_URLS.get(kind, "")
+    if _shown(base_url) != base_url:
+        problems.append(f"providers.{name}.base_url holds more than an address, such as a login; it is not asked")
     return Provider(
         name=name,
         kind=kind,
@@ -95,7 +106,7 @@ def _provider(name: str, each: Mapping[str, object], problems: list[str]) -> Pro
         enabled=each.get("enabled", True) is not False,
         version=str(each.get("version", ANTHROPIC_VERSION)),
         timeouts=_timeouts(name, each.get("timeouts", {}), base_url, problems),
-        window=_window(name, each.get("window", WINDOWS.get(kind, WINDOW)), problems),
+        window=_window(name, each.get("window"), WINDOWS.get(kind, WINDOW), problems),
     )
 
 
@@ -106,11 +117,15 @@ def _models(name: str, models: object, problems: list[str]) -> tuple[str, ...]:
     return ()
 
 
-def _window(name: str, window: object, problems: list[str]) -> int:
+def _window(name: str, window: object, usual: int, problems: list[str]) -> int:
+    if window is None:
+        return usual
     if isinstance(window, int) and not isinstance(window, bool) and WINDOW_MIN <= window <= WINDOW_MAX:
         return window
-    problems.append(f"providers.{name}.window takes a number of tokens from {WINDOW_MIN} to {WINDOW_MAX}")
-    return WINDOW
+    problems.append(
+        f"providers.{name}.window takes a number of tokens from {WINDOW_MIN} to {WINDOW_MAX}; {usual} is used"
+    )
+    return usual
 
 
 def _timeouts(name: str, given: object, base_url: str, problems: list[str]) -> Timeouts:
@@ -123,7 +138,26 @@ def _timeouts(name: str, given: object, base_url: str, problems: list[str]) -> T
     usable = {key: float(value) for key, value in given.items() if key in known and _is_patience(value)}
     for key in given.keys() - usable.keys():
         problems.append(f"providers.{name}.timeouts.{key} is no number of seconds above 0 of one of {', '.join(known)}")
+    for key in [key for key, value in usable.items() if value > WHOLE_MAX_S]:
+        problems.append(f"providers.{name}.timeouts.{key} is above {WHOLE_MAX_S:g} seconds; {WHOLE_MAX_S:g} is used")
+        usable[key] = WHOLE_MAX_S
     return replace(usual, **usable)
+
+
+def _shown(url: str) -> str:
+    if not set(url) & set("@?#"):
+        return url
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return ""
+    if not host or parts.scheme not in ("http", "https"):  # what stands there may be anything
+        return ""
+    if parts.username is None and not parts.query and not parts.fragment:
+        return url
+    named = (f"[{host}]" if ":" in host else host) + (f":{port}" if port is not None else "")
+    return f"{parts.scheme}://{named}" + ("" if "@" in parts.path else parts.path)
 
 
 def _is_patience(value: object) -> bool:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final
 
-from engine.doors.checks import learning, search, store
+from engine.doors.checks import deciding, learning, search, store
 from engine.doors.checks.environment import environment_rows
 from engine.doors.checks.row import Row, RowState, fail
 from engine.doors.parts import Parts
@@ -38,8 +38,8 @@ AFTER: Final[Sequence[tuple[str, Check]]] = (
     ("jobs", learning.queue_row),
     ("last-extraction", learning.last_turn_row),
     ("gates", learning.gate_row),
-    ("candidates", learning.candidate_row),
-    ("consolidation", learning.consolidation_row),
+    ("candidates", deciding.candidate_row),
+    ("consolidation", deciding.consolidation_row),
 )
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from glob import escape
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from engine.errors import SparkError, ValidationFailed
+from engine.errors import SensitiveContent, SparkError, ValidationFailed
 from engine.memory.checks import check_storable, secret_in
 from engine.memory.document import OWN_FIELDS, STORE_FIELDS, entry_of
 from engine.memory.model import PREFIX, Entry, Layer, Scope, is_id
@@ -22,7 +22,8 @@ _OURS = re.compile(rf"({'|'.join(OWN_FIELDS)}):")
 class FoundFile:
     """A file as it lies on disk now; with a ``reason`` it is quarantined.
 
-    ``entry`` None means that the file itself is at fault; else something beside it is, which may pass.
+    ``entry`` None means that the file itself is at fault; else something beside it is, which may pass. ``sensitive``:
+    the fault is something secret or private in it.
     """
 
     layer: Layer
@@ -33,6 +34,7 @@ class FoundFile:
     body: str
     reason: str | None
     by_store: bool
+    sensitive: bool = False
 
     @property
     def id(self) -> str:
@@ -68,7 +70,8 @@ def parsed(layer: Layer, path: Path, data: bytes, found: Signature, zone: ZoneIn
         check_storable(entry, document.body)
         _check_secrets(document, entry, data)
     except SparkError as error:
-        return FoundFile(layer, path, data, found, None, "", error.message, False)
+        secret = isinstance(error, SensitiveContent)
+        return FoundFile(layer, path, data, found, None, "", error.message, False, secret)
     except Exception as error:  # one file nobody foresaw is one bad file, never the end of a start
         return FoundFile(layer, path, data, found, None, "", f"cannot be read: {type(error).__name__}", False)
     by_store = all(field in document.fields for field in STORE_FIELDS)
@@ -98,11 +101,11 @@ def copies_beside(path: Path) -> list[Path]:
 
 
 def _check_secrets(document: Document, entry: Entry, data: bytes) -> None:
-    """The gate no door opens (02 §4.3). Raises ``ValidationFailed`` that names the kind, never the text."""
+    """The gate no door opens (02 §4.3). Raises ``SensitiveContent`` that names the kind, never the text."""
     origin = (entry.source_session_id or "", entry.source_turn_id or "", entry.extraction_model or "")
     kind = secret_in(entry, document.body, *origin, _by_hand(document, data))
     if kind is not None:
-        raise ValidationFailed(f"it holds something secret or private ({kind})")
+        raise SensitiveContent(f"it holds something secret or private ({kind})", kind=kind)
 
 
 def _by_hand(document: Document, data: bytes) -> str:

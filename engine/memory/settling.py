@@ -111,7 +111,7 @@ def _confirmed_text(connection: apsw.Connection, layer: str, group: str, result_
 
 
 def _aim_anew(connection: apsw.Connection, layer: str, found: Candidate) -> None:
-    """The undo made a new version of the target that says what it said when the change was proposed."""
+    """The undo made a new version of the target: the candidate is about that one, whatever others were shown before."""
     row = rows.find(connection, (layer,), found.target.id) if found.target else None
     if row is not None:
         candidate_rows.retarget(connection, found.id, row.entry.version)

@@ -48,6 +48,16 @@ def checked_base_url(url: str) -> str:
     return url.strip().rstrip("/")
 
 
+def origin(url: str) -> str:
+    """Scheme, host and port of a base URL, as keys are bound to them; empty for one that cannot be asked."""
+    try:
+        parts = urlsplit(checked_base_url(url))
+    except ValidationFailed:
+        return ""
+    host = str(parts.hostname)
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{parts.port or _PORTS[parts.scheme]}"
+
+
 def checked_key(key: str) -> str:
     """The key without surrounding blanks. Raises ``ValidationFailed`` when no header can carry it."""
     stripped = key.strip()

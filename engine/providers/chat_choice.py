@@ -83,7 +83,7 @@ def _provider(settings: Settings, name: str) -> Provider:
 
 
 def _key_source(found: Provider, home: Home, environ: Mapping[str, str]) -> KeySource:
-    source = KeySource(found.name, found.api_key_env, home.root, environ)
+    source = KeySource(found.name, found.api_key_env, home.root, environ, address=found.base_url)
     # Only where a key is certain to be needed: asking a keyring takes time, and a local server wants none.
     if found.api_key_env or found.kind in KEYED_KINDS:
         try:

@@ -1,6 +1,7 @@
 """Asks the agent programs a person already has, ``claude`` and ``codex``, as if they were models.
 
-Never needs them, never puts a prompt on a command line, never lets one act: no tools, no hooks, no project around it.
+Never needs them, never puts a prompt on a command line, never lets one act: no project around it, and a release that
+cannot be told to leave tools and hooks alone is not asked.
 """
 
 import json
@@ -21,6 +22,7 @@ from engine.providers.cli_dialects import (
     Dialect,
     Failed,
     Option,
+    TooOld,
     fault_of_words,
     prompt_of,
     unguarded,
@@ -109,17 +111,20 @@ class CliAgentModel:
         """Nothing is kept between two calls."""
 
     async def _asked(self, prompt: str, files: Mapping[str, str]) -> ChatReply:
-        """Ask, each time without an option more that this release does not know."""
+        """Ask, each time without an option more that this release does not know; never without a needed one."""
         environ = cli_child.child_environment(self._environ)
         async with self._permit():
             while True:
                 options = [each for each in self._options(bool(files)) if each.name not in self._without]
                 ended = await self._ended(options, prompt, files, environ)
-                unknown = unknown_option(ended.err.decode("utf-8", "replace")) if ended.code else None
-                if unknown is None or not any(each.name == unknown and not each.needed for each in options):
+                told = unknown_option(ended.err.decode("utf-8", "replace")) if ended.code else None
+                unknown = next((each for each in options if each.name == told), None)
+                if unknown is None:
                     return self._read(ended)
-                _log.info("%s does not know %s; asking without it", self._dialect.program, unknown)
-                self._without |= {unknown}
+                if unknown.needed:
+                    raise TooOld(unknown.name)
+                _log.info("%s does not know %s; asking without it", self._dialect.program, unknown.name)
+                self._without |= {unknown.name}
 
     def _options(self, schema: bool) -> tuple[Option, ...]:
         return self._dialect.options(self._model, schema)
@@ -161,4 +166,6 @@ class CliAgentModel:
         name = self._dialect.program
         row = _EXPLAINED.get(failed.fault, TABLE[failed.fault])
         hint = _LOG_IN[name] if failed.fault is ModelFault.AUTH else row.hint
+        if isinstance(failed, TooOld):
+            hint = f"it does not know {failed.option}; update {name}"
         return ModelFailed(f"{name}: {row.sentence}", hint, fault=failed.fault, status=failed.status)

@@ -27,6 +27,14 @@ class Failed(Exception):
         self.status: Final = status
 
 
+class TooOld(Failed):
+    """A release of a program does not know an ``option`` without which it is not asked."""
+
+    def __init__(self, option: str) -> None:
+        super().__init__(ModelFault.OUTDATED)
+        self.option: Final = option
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """An option and its values; one that is not ``needed`` is left out where a release does not know it."""
@@ -60,18 +68,18 @@ class Claude:
     program: str = "claude"
 
     def options(self, model: str, schema: bool) -> tuple[Option, ...]:
-        """Without tools, hooks, servers, memory files or a stored session, as far as the release can."""
+        """Without tools, hooks and servers, or not at all; without a stored session as far as the release can."""
         return (
             Option("-p", needed=True),
             Option("--output-format", ("json",), needed=True),
             *([Option("--model", (model,), needed=True)] if model else []),
             Option("--max-turns", ("1",)),
-            Option("--tools", ("",)),
+            Option("--tools", ("",), needed=True),
             Option("--safe-mode"),
-            Option("--strict-mcp-config"),
+            Option("--strict-mcp-config", needed=True),
             Option("--disable-slash-commands"),
             Option("--no-session-persistence"),
-            Option("--settings", ('{"permissions":{"deny":["Read(//**)"]},"disableAllHooks":true}',)),
+            Option("--settings", ('{"permissions":{"deny":["Read(//**)"]},"disableAllHooks":true}',), needed=True),
             Option("--system-prompt", (_OPENING,)),
         )
 
@@ -97,7 +105,7 @@ class Codex:
     program: str = "codex"
 
     def options(self, model: str, schema: bool) -> tuple[Option, ...]:
-        """In a sandbox that only reads, without hooks, servers, shell or a stored session, as far as the release can."""
+        """In a sandbox that only reads, with hooks, servers and shell switched off where the release has such switches."""
         off = ("hooks", "apps", "plugins", "shell_tool", "multi_agent", "memories")
         settings = ("mcp_servers={}", 'web_search="disabled"', *(f"features.{name}=false" for name in off))
         return (
@@ -109,7 +117,7 @@ class Codex:
             Option("--ephemeral"),
             Option("--ignore-rules"),
             *([Option("--output-schema", (SCHEMA_FILE,))] if schema else []),
-            *(Option("-c", (setting,)) for setting in settings),
+            *(Option("-c", (setting,), needed=True) for setting in settings),
             Option("-", needed=True),
         )
 

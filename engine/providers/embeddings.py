@@ -58,7 +58,7 @@ class EndpointEmbedder:
         self._host = urlsplit(self._url).netloc
         self._model = model
         self._key = None if key is None else checked_key(key)
-        self._key_source = KeySource(provider, key_env or "", home, environ)
+        self._key_source = KeySource(provider, key_env or "", home, environ, address=base_url)
         self._limits = limits
         self._pause = pause
         self._client = SharedClient()

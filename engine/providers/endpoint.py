@@ -77,8 +77,14 @@ class Endpoint:
         self._pause = pause
         self._lease: _Lease | None = None
 
-    async def post(self, payload: object, headers: Mapping[str, str]) -> "Answer":
+    def deadline(self) -> float:
+        """When a call that begins now has to have its whole answer, in seconds of ``time.monotonic``."""
+        return time.monotonic() + self._timeouts.whole
+
+    async def post(self, payload: object, headers: Mapping[str, str], until: float | None = None) -> "Answer":
         """An answer whose status is good, which the caller closes. Raises ``Refused`` or ``ModelFailed``.
+
+        ``until`` is when the answer has to be there, whatever is tried; by ``deadline`` where none is given.
 
         A connection that ends before a byte was a stale one of the pool: asked again at once, on a new one. What may
         pass (429, 5xx) is asked again after the wait the server names, when that is 5 s or less.
@@ -86,8 +92,9 @@ class Endpoint:
         content = json.dumps(payload, ensure_ascii=True).encode("ascii")
         stale = passing = self._retries
         anew = False
+        until = self.deadline() if until is None else until
         while True:
-            answer = await self._sent(content, headers, anew, forgive=stale)
+            answer = await self._sent(content, headers, until, anew, forgive=stale)
             if answer is None:
                 stale, anew = False, True
                 continue
@@ -95,7 +102,10 @@ class Endpoint:
                 return answer
             refused = await _refused(answer)
             wait = refused.failure.details.get("retry_after", RETRY_PAUSE_S)
-            if not (passing and wait <= RETRY_PAUSE_MAX_S and TABLE[refused.failure.details["fault"]].retryable):
+            in_time = time.monotonic() + wait < until
+            if not (
+                passing and in_time and wait <= RETRY_PAUSE_MAX_S and TABLE[refused.failure.details["fault"]].retryable
+            ):
                 raise refused
             passing = False
             await self._pause(wait)
@@ -107,13 +117,15 @@ class Endpoint:
             lease.closing = True
             await _released(lease, 0)
 
-    async def _sent(self, content: bytes, headers: Mapping[str, str], anew: bool, *, forgive: bool) -> "Answer | None":
+    async def _sent(
+        self, content: bytes, headers: Mapping[str, str], until: float, anew: bool, *, forgive: bool
+    ) -> "Answer | None":
         """The answer, or None when the connection ended before a byte and that is to be forgiven."""
         import httpx
 
         lease = self._borrowed(anew)
         try:
-            return await self._asked(lease, content, headers)
+            return await self._asked(lease, content, headers, until)
         except BaseException as error:
             await _released(lease)
             if forgive and isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError):
@@ -135,7 +147,7 @@ class Endpoint:
             case _:
                 return error
 
-    async def _asked(self, lease: _Lease, content: bytes, headers: Mapping[str, str]) -> "Answer":
+    async def _asked(self, lease: _Lease, content: bytes, headers: Mapping[str, str], until: float) -> "Answer":
         import httpx
 
         patience = self._timeouts
@@ -146,10 +158,10 @@ class Endpoint:
             request = lease.client.build_request(
                 "POST", url, content=content, headers={**headers, **_PLAIN}, timeout=timeout
             )
-            async with asyncio.timeout(patience.connect + patience.first_byte):
+            async with asyncio.timeout(min(patience.connect + patience.first_byte, until - time.monotonic())):
                 response = await lease.client.send(request, stream=True)
             if not response.has_redirect_location:
-                return Answer(response, lease, self.host, patience, started)
+                return Answer(response, lease, self.host, patience, started, until)
             await response.aclose()
             url = redirected(url, response.status_code, response.headers["location"])
         raise CallFailed(f"{self.host} redirects in a circle")
@@ -171,14 +183,14 @@ class Answer:
     """A response that is being read; every wait in it has an end."""
 
     def __init__(
-        self, response: "httpx.Response", lease: _Lease, host: str, timeouts: Timeouts, started: float
+        self, response: "httpx.Response", lease: _Lease, host: str, timeouts: Timeouts, started: float, until: float
     ) -> None:
         self.response: Final = response
         self.host: Final = host
         self._lease = lease
         self._idle = timeouts.idle
         self._first = started + timeouts.connect + timeouts.first_byte
-        self._deadline = started + timeouts.connect + timeouts.whole
+        self._deadline = until
 
     @property
     def is_json(self) -> bool:

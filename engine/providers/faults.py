@@ -30,6 +30,7 @@ class ModelFault(StrEnum):
     CONNECTION = "connection"
     CUT = "cut"
     BAD_ANSWER = "bad_answer"
+    OUTDATED = "outdated"
     REFUSED = "refused"
     CANCELLED = "cancelled"
 
@@ -58,6 +59,7 @@ TABLE: Final[Mapping[ModelFault, Explained]] = {
     ModelFault.CONNECTION: Explained("no connection", "check that it runs and that the base URL is right"),
     ModelFault.CUT: Explained("the answer broke off", "try again"),
     ModelFault.BAD_ANSWER: Explained("the answer is not of its protocol", "check the kind and the base URL"),
+    ModelFault.OUTDATED: Explained("this release cannot be asked safely", "update it"),
     ModelFault.REFUSED: Explained("the provider declined to answer this", None),
     ModelFault.CANCELLED: Explained("the call was cancelled", None),
 }
@@ -67,7 +69,7 @@ _PASSING: Final = {
 }  # fmt: skip
 _UNREACHABLE: Final = {
     ModelFault.AUTH, ModelFault.FORBIDDEN, ModelFault.NO_CREDIT, ModelFault.NOT_FOUND, ModelFault.BAD_URL,
-    ModelFault.CONNECTION,
+    ModelFault.CONNECTION, ModelFault.OUTDATED,
 }  # fmt: skip
 
 _BY_STATUS: Final[Mapping[int, ModelFault]] = {

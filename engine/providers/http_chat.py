@@ -18,6 +18,7 @@ from engine.providers.faults import ModelFault, classify_event, error_body, fail
 from engine.providers.keys import KeyProblem, KeySource
 from engine.providers.reading import NotJson, mapping, parsed
 from engine.providers.sse import Event, EventReader, LineTooLong
+from engine.providers.system_keyring import aside
 from engine.providers.ways import Ways, Wish, complaint
 from engine.settings_providers import Timeouts
 
@@ -191,11 +192,12 @@ class HttpChat(ABC):
 
     async def _opened(self, request: ChatRequest, stream: bool) -> Answer:
         """The answer to a request that leaves out, step by step, what the server does not take."""
+        until = self._endpoint.deadline()
         while True:
             sent = self._ways.now()
             payload = self._payload(request, stream, sent)
             try:
-                return await self._endpoint.post(payload, await self._headers())
+                return await self._endpoint.post(payload, await self._headers(), until)
             except Refused as refused:
                 told = complaint(refused.status, error_body(refused.told), refused.told)
                 failure = refused.failure
@@ -206,7 +208,7 @@ class HttpChat(ABC):
 
     async def _headers(self) -> dict[str, str]:
         try:
-            key = await asyncio.to_thread(self._key.read)  # a keyring answers when it likes
+            key = await asyncio.wrap_future(aside(self._key.read))  # a keyring answers when it likes
         except KeyProblem as problem:
             failure = ModelFailed(problem.message, problem.hint, fault=ModelFault.AUTH, status=None)
         else:

@@ -1,30 +1,28 @@
 """Where a provider's key comes from and goes to: a variable, the system's keyring, or a file only its owner reads.
 
-Never puts a key into a message, a repr or a log; nothing here is stored in the database or the settings file.
+Never puts a key into a message, a repr or a log, and never hands a stored one out for another address than it was
+stored for; nothing here is stored in the database or the settings file.
 """
 
-import logging
 import os
 import re
 import stat
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from engine.errors import SparkError, ValidationFailed
-from engine.providers.addresses import checked_key
+from engine.providers import system_keyring
+from engine.providers.addresses import checked_base_url, checked_key, origin
 from engine.storage import files
 
-if TYPE_CHECKING:
-    from keyring.backend import KeyringBackend
-
-SERVICE: Final = "spark-tui"
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 """A provider's name: it is a table of the settings file and the name of a file."""
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SILENT: Final = "the keyring did not answer"
+_UNLOCK: Final = "unlock it and try again, or name a variable by api_key_env"
 _EVIDENTLY_A_VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9]{0,24}(?:_[A-Z0-9]{1,24}){0,6}")
-_log = logging.getLogger(__name__)
 
 
 class KeyProblem(SparkError):
@@ -51,16 +49,26 @@ class KeySource:
     """Where to look for the key of one provider, at each use anew.
 
     ``key_env`` is ``api_key_env`` of its settings: when it names a variable nothing else is asked. ``home`` is the
-    folder of the home, None where no file may be read.
+    folder of the home, None where no file may be read. ``address`` is the base URL the key is for: a key stored for
+    another one is a ``KeyProblem``. ``patience`` is how long the keyring is waited for, in seconds.
     """
 
     def __init__(
-        self, provider: str, key_env: str = "", home: Path | None = None, environ: Mapping[str, str] = os.environ
+        self,
+        provider: str,
+        key_env: str = "",
+        home: Path | None = None,
+        environ: Mapping[str, str] = os.environ,
+        *,
+        address: str = "",
+        patience: float = system_keyring.READ_PATIENCE_S,
     ) -> None:
         self.provider: Final = provider
         self._key_env = key_env
         self._home = home
         self._environ = environ
+        self._origin = origin(address)
+        self._patience = patience
 
     def __repr__(self) -> str:
         return f"KeySource({self.provider!r})"
@@ -70,15 +78,39 @@ class KeySource:
         return self.found()[1]
 
     def found(self) -> tuple[KeyPlace, str | None]:
-        """The place and the key. Raises ``KeyProblem``."""
+        """The place and the key. Raises ``KeyProblem``, whose ``details`` name the ``place``."""
         if self._key_env:
             return KeyPlace.ENVIRONMENT, self._of_environment()
         if self._home is None or not NAME.fullmatch(self.provider):
             return KeyPlace.NOWHERE, None
-        for place, key in ((KeyPlace.KEYRING, _of_keyring(self.provider)), (KeyPlace.FILE, self._of_file(self._home))):
-            if key is not None:
-                return place, self._checked(key, str(place))
+        problems: list[KeyProblem] = []
+        for place, look in ((KeyPlace.KEYRING, self._of_keyring), (KeyPlace.FILE, self._of_file)):
+            try:
+                kept = look()
+                if kept is not None:
+                    return place, self._meant(kept, place)
+            except KeyProblem as problem:  # the other place may hold the right one
+                problem.details["place"] = place
+                problems.append(problem)
+        if problems:
+            raise problems[0]
         return KeyPlace.NOWHERE, None
+
+    def _of_keyring(self) -> str | None:
+        try:
+            return system_keyring.stored(self.provider, self._patience)
+        except system_keyring.Silent:
+            raise KeyProblem(_SILENT, _UNLOCK) from None
+
+    def _meant(self, kept: str, place: KeyPlace) -> str:
+        """The key in what was kept, when this is the address it was stored for."""
+        bound, _, key = kept.strip().rpartition(" ")
+        if key and (not bound or bound != self._origin):
+            raise KeyProblem(
+                f"the key of provider {self.provider} in {place} was stored for another address; store it again",
+                f"spark-tui provider remove {self.provider}, then provider add {self.provider} … --key-stdin",
+            )
+        return self._checked(key, str(place))
 
     def _of_environment(self) -> str:
         # What stands there may be the key itself, pasted by mistake: it is never repeated.
@@ -96,8 +128,9 @@ class KeySource:
             )
         return self._checked(key, self._key_env if is_variable(self._key_env) else "the variable")
 
-    def _of_file(self, home: Path) -> str | None:
-        path = key_file(home, self.provider)
+    def _of_file(self) -> str | None:
+        assert self._home is not None
+        path = key_file(self._home, self.provider)
         try:
             with open(path, "rb") as file:
                 if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
@@ -120,65 +153,30 @@ def key_file(home: Path, provider: str) -> Path:
     return home / "keys" / provider
 
 
-def store_key(provider: str, key: str, home: Path) -> KeyPlace:
-    """Keep a key in the keyring, else in a file of mode 0600; answers where.
+def store_key(
+    provider: str, key: str, home: Path, address: str, *, patience: float = system_keyring.WRITE_PATIENCE_S
+) -> KeyPlace:
+    """Keep a key for a base URL in the keyring, else in a file of mode 0600; answers where.
 
-    Raises ``ValidationFailed`` for a key no header can carry, ``IoFailed`` or ``StoreReadOnly``.
+    Raises ``ValidationFailed`` for a key no header can carry or a URL that is none, ``KeyProblem`` for a keyring that
+    does not answer, ``IoFailed`` or ``StoreReadOnly``.
     """
-    checked = checked_key(key)
-    if _into_keyring(provider, checked):
-        files.remove(key_file(home, provider))
-        return KeyPlace.KEYRING
+    # A blank is in no key and in no address: one line holds both.
+    kept = f"{origin(checked_base_url(address))} {checked_key(key)}"
     path = key_file(home, provider)
-    files.remove(path)  # a file that others could read would hand its mode on to the new one
-    files.write_through(path, f"{checked}\n".encode())
+    try:
+        in_keyring = system_keyring.keep(provider, kept, patience)
+    except system_keyring.Silent:
+        raise KeyProblem(_SILENT, _UNLOCK, place=KeyPlace.KEYRING) from None
+    files.remove(path)  # a file that others could read would hand its mode on to a new one
+    if in_keyring:
+        return KeyPlace.KEYRING
+    files.write_through(path, f"{kept}\n".encode())
     return KeyPlace.FILE
 
 
 def forget_key(provider: str, home: Path) -> None:
     """Take the key of a provider out of keyring and file; nothing happens where there is none."""
-    if not NAME.fullmatch(provider):
-        return
-    files.remove(key_file(home, provider))
-    backend = _backend()
-    if backend is not None and _of_keyring(provider) is not None:
-        try:
-            backend.delete_password(SERVICE, provider)
-        except Exception as error:  # a backend raises what its system raises
-            _log.warning("keyring: the key of %s stays there (%s)", provider, type(error).__name__)
-
-
-def _backend() -> "KeyringBackend | None":
-    """The keyring of this machine; None without the package, and where no backend works, as over SSH."""
-    try:
-        import keyring
-        from keyring.backends import fail
-    except ImportError:
-        return None
-    try:
-        backend = keyring.get_keyring()
-    except Exception as error:  # a configured backend that cannot be loaded
-        _log.info("no keyring (%s)", type(error).__name__)
-        return None
-    return None if isinstance(backend, fail.Keyring) else backend
-
-
-def _of_keyring(provider: str) -> str | None:
-    backend = _backend()
-    try:
-        return backend.get_password(SERVICE, provider) if backend else None
-    except Exception as error:  # locked, no D-Bus, no answer: as if there were none
-        _log.info("keyring not read (%s)", type(error).__name__)
-        return None
-
-
-def _into_keyring(provider: str, key: str) -> bool:
-    backend = _backend()
-    if backend is None:
-        return False
-    try:
-        backend.set_password(SERVICE, provider, key)
-        return backend.get_password(SERVICE, provider) == key  # some backends accept and keep nothing
-    except Exception as error:
-        _log.info("keyring not written (%s)", type(error).__name__)
-        return False
+    if NAME.fullmatch(provider):
+        files.remove(key_file(home, provider))
+        system_keyring.forget(provider)

@@ -3,8 +3,6 @@
 import json
 from collections.abc import Mapping
 
-from engine.providers.chat import Usage
-
 
 class NotJson(ValueError):
     """What arrived is no JSON; keeps none of it."""
@@ -44,8 +42,3 @@ def storable(value: str) -> str:
 def count(value: object) -> int:
     """The number of tokens, or 0 where it is no such number."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0
-
-
-def usage_of(prompt: object, output: object, cache_read: object = 0, cache_write: object = 0) -> Usage:
-    """Tokens as counted by a server whose prompt figure holds neither of the cache figures."""
-    return Usage(count(prompt), count(output), count(cache_read), count(cache_write))

@@ -60,12 +60,15 @@ class Registry:
     def add(self, new: NewProvider) -> KeyPlace:
         """Write a provider, and its key where one was given; answers where the key is to be found.
 
-        Raises ``ValidationFailed``, ``AlreadyExists``, ``ConfigBroken``, ``StoreBusy``, ``StoreReadOnly``, ``IoFailed``.
+        A key still stored under that name is forgotten. Raises ``ValidationFailed``, ``AlreadyExists``, ``KeyProblem``,
+        ``ConfigBroken``, ``StoreBusy``, ``StoreReadOnly``, ``IoFailed``.
         """
         url = self._checked(new)
         place = KeyPlace.ENVIRONMENT if new.api_key_env else KeyPlace.NOWHERE
         if new.key is not None:  # first: a key without its provider harms nobody, a provider without its key fails
-            place = store_key(new.name, new.key, self._home)
+            place = store_key(new.name, new.key, self._home, url or DEFAULT_URLS[new.kind])
+        else:
+            forget_key(new.name, self._home)  # of a provider whose table was taken out by hand
         fields = {"kind": new.kind, "base_url": url, "api_key_env": new.api_key_env, "models": list(new.models)}
         self._settings.change({f"providers.{new.name}.{key}": value for key, value in fields.items() if value})
         return place
@@ -81,7 +84,8 @@ class Registry:
             raise ValidationFailed(f"{name[:60]} was named by hand", "remove its table from config.toml by hand")
         used = tuple(key for key in _POINTERS if self._settings.get(key) == name)
         if used and not force:
-            hint = "set them to another one first, or use --force to unset them"
+            them = "it" if len(used) == 1 else "them"
+            hint = f"set {them} to another one first, or use --force to unset {them}"
             raise ValidationFailed(f"provider {name} is used by {', '.join(used)}", hint, settings=list(used))
         models = [_POINTERS[key] for key in used if self._settings.is_set(_POINTERS[key])]
         self._settings.change(dict.fromkeys([*used, *models, f"providers.{name}"]))

@@ -1,7 +1,7 @@
 """provider add, list, test, set-default, remove: whose models answer; prints names, places and findings, never a key."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -108,8 +108,16 @@ def list_(invocation: Invocation) -> None:
         invocation.output.note(
             _("no provider yet: spark-tui provider offers looks on this machine, provider add --help")
         )
-    for problem in settings.problems:
+    if name:
+        invocation.output.line(_("default: {model}").format(model=f"{name} {model}".strip()), "dim")
+    for problem in (*settings.problems, *_unusable(told)):
         invocation.output.note(problem, "warning")
+
+
+def _unusable(told: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Why stored keys cannot be used; a variable that is not set is told in its row."""
+    keys = [each["key"] for each in told if each["key"]["from"] in ("keyring", "file")]
+    return [key["problem"] for key in keys if "problem" in key]
 
 
 @click.command("set-default", cls=Verb)

@@ -16,7 +16,7 @@ def provider_json(each: Provider, settings: Settings, home: Home) -> dict[str, A
     return {
         "name": each.name,
         "kind": each.kind,
-        "base_url": each.base_url,
+        "base_url": each.address,
         "models": list(each.models),
         "enabled": each.enabled,
         "default": settings.get("model.defaultProviderId") == each.name,
@@ -35,11 +35,11 @@ def _key_json(each: Provider, home: Home) -> dict[str, Any]:
     """Where the key is. What stands in ``api_key_env`` is shown only when it cannot be a key pasted by mistake."""
     if each.kind in CLI_KINDS:
         return {"from": "login", "present": None}
-    source = KeySource(each.name, each.api_key_env, home.root)
+    source = KeySource(each.name, each.api_key_env, home.root, address=each.base_url)
     variable = {"variable": each.api_key_env} if is_variable(each.api_key_env) else {}
     try:
         place, key = source.found()
     except KeyProblem as problem:
-        place = KeyPlace.ENVIRONMENT if each.api_key_env else KeyPlace.FILE
+        place = KeyPlace(problem.details.get("place", KeyPlace.ENVIRONMENT))
         return {"from": place.value, **variable, "present": False, "problem": problem.message}
     return {"from": place.value, **variable, "present": key is not None}

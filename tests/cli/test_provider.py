@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.clock import parse_iso
+from spark_tui.cli.provider_rows import provider_rows
 from spark_tui.demo.model_server import ModelServer
 from spark_tui.demo.steps import Fail, Hang, Say
 from tests.cli.conftest import Cli
@@ -157,6 +158,68 @@ def test_a_key_pasted_into_the_file_by_hand_is_not_listed(cli: Cli) -> None:
             done = cli.run("provider", *words)
             assert pasted not in done.out + done.err
             assert "api_key_env" in done.out + done.err or words == ["list"]
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_stored_key_never_reaches_another_host_under_the_same_name(
+    cli: Cli, model_server: ModelServer, by_hand: bool
+) -> None:
+    words = ("--kind", "openai-compatible", "--base-url", "https://good.example/v1", "--model", "m1")
+    cli.json("provider", "add", "lab", *words, "--key-stdin", stdin=KEY.encode())
+    config = cli.home / "config.toml"
+    if by_hand:  # the address alone is another one now
+        config.write_text(config.read_text("utf-8").replace("https://good.example/v1", model_server.base_url), "utf-8")
+        error = cli.json("provider", "test", "lab", code=1)["error"]
+        assert "was stored for another address; store it again" in error["message"]
+        assert "another address" in cli.run("provider", "list").err
+        (each,) = cli.json("provider", "list")["providers"]
+        assert (each["key"]["from"], each["key"]["present"]) == ("file", False)
+        assert model_server.requests == []
+    else:
+        config.write_text("", "utf-8")
+        add(cli, model_server)
+        cli.json("provider", "test", "lab")
+        assert model_server.requests
+        assert not [each for each in model_server.requests if KEY in str(each.headers)]
+
+
+def test_a_login_in_an_address_is_in_no_output(cli: Cli) -> None:
+    (cli.home / "config.toml").write_text(
+        "[providers.x]\nkind = 'openai-compatible'\nbase_url = 'https://bob:hunter2secret@h.example/v1'\nmodels = ['m']\n"
+    )
+    for words in (["list"], ["list", "--json"], ["test", "x"], ["test", "x", "--json"], ["set-default", "x"]):
+        done = cli.run("provider", *words)
+        assert "hunter2" not in done.out + done.err
+        assert "bob" not in done.out + done.err
+    assert "https://h.example/v1" in cli.run("provider", "list").out
+
+
+def test_the_default_is_named_below_the_list(cli: Cli, model_server: ModelServer) -> None:
+    add(cli, model_server)
+    assert "default" not in cli.run("provider", "list").out
+    cli.json("provider", "set-default", "lab")
+    assert cli.run("provider", "list").out.splitlines()[-1] == "default: lab m1"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 10_000])
+def test_name_key_and_models_are_read_whole_in_a_narrow_window(width: int) -> None:
+    key = {"from": "keyring", "present": True}
+    addresses = ("https://gateway.example.com:8443/v1", "http://127.0.0.1:11434/v1")
+    told = [
+        {"name": name, "kind": "openai-compatible", "enabled": True, "probe": None, "key": key, "base_url": address,
+         "models": ["qwen3:4b", "large"], "default": False}
+        for name, address in zip(("gateway", "lab"), addresses, strict=True)
+    ]  # fmt: skip
+    lines = ["".join(text for _style, text in row).rstrip() for row in provider_rows(told, width)]
+    assert all(len(line) <= width for line in lines)
+    for name, line in zip(("gateway", "lab"), lines[1:], strict=True):
+        assert line.startswith(name)
+        assert line.endswith("qwen3:4b, large")
+        assert "keyring" in line
+    if "address" in lines[0]:
+        assert "https://gateway" in lines[1], "enough of it to tell hosts apart, or nothing"
+    assert ("address" in lines[0]) == (width >= 80)
+    assert ("openai-compatible" in lines[1]) == (width >= 100)
 
 
 @pytest.mark.parametrize("verb", [["add", "x", "--kind", "ollama"], ["set-default", "lab"], ["remove", "lab"]])

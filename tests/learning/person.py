@@ -35,17 +35,22 @@ class Person:
         """Write the settings file."""
         (self.cli.home / "config.toml").write_text(text, "utf-8")
 
-    def turn(
-        self, *items: dict[str, Any], user: str = "I said so", assistant: str = "Noted.", code: int = 0, at: str = ""
-    ) -> Any:
+    def turn(self, *items: object, code: int = 0, at: str = "", **said: str) -> Any:
         """A finished turn in which the model finds these items, learned from at once."""
         self.server.script.when(EXTRACTS, Say(json.dumps(list(items), ensure_ascii=False)), times=1)
-        said, answered = self.desk / "said.txt", self.desk / "answered.txt"
-        said.write_text(user, "utf-8")
-        answered.write_text(assistant, "utf-8")
         where = ("--workspace", at) if at else ()
-        files = ("--user-file", str(said), "--assistant-file", str(answered))
-        return self.cli.json(*where, "turn", "submit", *files, "--wait", code=code)
+        return self.cli.json(*where, *self.submit(**said), "--wait", code=code)
+
+    def submit(
+        self, user: str = "I said so", assistant: str = "Noted.", context: str = "", session: str = "", turn: str = ""
+    ) -> tuple[str, ...]:
+        """The words of the command that hands a turn over; its texts lie in files."""
+        words = ["turn", "submit"]
+        for name, text in (("user", user), ("assistant", assistant), ("context", context)):
+            path = self.desk / f"{name}.txt"
+            path.write_text(text, "utf-8")
+            words += [f"--{name}-file", str(path)]
+        return (*words, *(("--session", session) if session else ()), *(("--turn", turn) if turn else ()))
 
     def doctor(self, row: str) -> Row:
         """One row of a diagnosis."""
@@ -58,7 +63,7 @@ class Person:
 
     def hits(self, *words: str) -> list[str]:
         """The names a search finds, best first."""
-        return [each["name"] for each in self.cli.json("memory", "search", *words)["hits"]]
+        return [each["entry"]["name"] for each in self.cli.json("memory", "search", *words)["hits"]]
 
     @property
     def log(self) -> str:

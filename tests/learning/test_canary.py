@@ -1,114 +1,244 @@
-"""Planted secrets and private sentences through a whole run of learning: what was not remembered is nowhere afterwards."""
+"""Planted secrets and private sentences through whole days of learning: what was not remembered is nowhere afterwards."""
 
 import json
+import shutil
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from engine.errors import SparkError
-from engine.memory.candidates.model import Action, Edits, Origin, Proposal
-from engine.memory.evolution.outcome import Outcome
 from engine.memory.extraction.turn import Turn
-from engine.memory.transfer.exporting import Exporter
-from spark_tui.cli.main import main
-from spark_tui.demo.steps import ErrorAfter200, Fail, Say, Shape
-from tests.learning.conftest import DECIDES, School, item
-from tests.providers.scripted import KEY
-from tests.support import draft, occurrences
+from spark_tui.demo.model_server import ModelServer
+from spark_tui.demo.steps import ErrorAfter200, Fail, HangUp, Malformed, Say, Shape
+from tests.cli.conftest import NO_VECTORS, Cli, Done
+from tests.learning.conftest import DECIDES, EXTRACTS, School, item
+from tests.learning.person import Person, cli, project
+from tests.providers.scripted import KEY, provider_config
+from tests.support import occurrences
 
-SECRETS = ("ghp_" + "K4n4rYL1aaaa1111bbbb2222cccc3333dd", "sk-ant-api03-" + "K4n4rYL2uG2kQ9wE4rT6yU8iO1pL3mN5bV0cX")
-# Said in turns, answered by the model, shown and turned down: none of it was remembered.
+__all__ = ["cli", "project"]
+CONSOLIDATES = "You tidy the long-term memory"
+# Appear nowhere at any time.
+SECRETS = (
+    "ghp_" + "K4n4rYL1aaaa1111bbbb2222cccc3333dd",
+    "sk-ant-api03-" + "K4n4rYL2uG2kQ9wE4rT6yU8iO1pL3mN5bV0cX",
+    "postgres://admin:K4n4rYL3w0rd@db.internal/prod",
+)
+# Said in turns, answered by the model, shown and turned down: once its job is done none of it is anywhere.
 PRIVATE = (
     "wombatlearn", "platypuslearn", "echidnalearn", "quokkalearn", "numbatlearn", "bilbylearn", "dugonglearn",
-    "dingolearn", "我的私密学习句鸭嘴兽",
+    "dingolearn", "koalalearn", "possumlearn", "我的私密学习句鸭嘴兽",
 )  # fmt: skip
-NEEDLES = [text.encode() for text in (*SECRETS, *PRIVATE, KEY)]
+# A name is written in small letters, and folded it is a secret still.
+HIDDEN = [KEY, *SECRETS, "k4n4ryl1", "K4n4rYL1", "k4n4ryl2", "K4n4rYL2", "k4n4ryl3", "K4n4rYL3"]
 
 
-def test_a_day_of_learning_leaves_nothing_behind_but_what_was_remembered(
-    school: School, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Hearing(Cli):
+    """A command line of which every word that comes out is kept."""
+
+    def __init__(self, cli: Cli) -> None:
+        vars(self).update(vars(cli))
+        self.heard: list[str] = []
+
+    def run(self, *arguments: str, stdin: bytes = b"") -> Done:
+        done = super().run(*arguments, stdin=stdin)
+        self.heard += [done.out, done.err]
+        return done
+
+
+class Day(Person):
+    """A person whose provider demands a key, and who looks after every step whether a secret got anywhere."""
+
+    def __init__(self, cli: Cli, server: ModelServer, desk: Path, root: Path) -> None:
+        self.ears = Hearing(cli)
+        self.root = root
+        super().__init__(self.ears, server, desk)
+        server.api_key = KEY
+        self.configure(f"{NO_VECTORS}extractionProviderId = 'mine'\n{provider_config(server, key_env='CANARY')}")
+
+    def look(self) -> None:
+        """No file and no word holds a secret."""
+        shutil.rmtree(self.desk)  # where the person's own texts lay
+        self.desk.mkdir()
+        assert occurrences(self.root, *(each.encode() for each in HIDDEN)) == []
+        said = "".join(self.ears.heard)
+        assert [each for each in HIDDEN if each in said] == []
+
+    def told(self, *words: str) -> None:
+        """A command, for programs and for people; how it ends does not matter."""
+        self.ears.run(*words, "--json")
+        self.ears.run(*words)
+
+    def candidates(self) -> list[dict[str, str]]:
+        """What waits; looking at it is no leak, so these words do not count as heard."""
+        kept = len(self.ears.heard)
+        found: list[dict[str, str]] = self.ears.json("candidates", "list")["candidates"]
+        del self.ears.heard[kept:]
+        return found
+
+
+@pytest.fixture
+def day(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Day]:
+    """The day begins with nothing remembered."""
     monkeypatch.setenv("CANARY", KEY)
-    config = school.place.home.config
-    config.write_text(config.read_text("utf-8").replace("models =", 'api_key_env = "CANARY"\nmodels ='), "utf-8")
-    heard: list[str] = []
-    _turns(school)
-    _candidates(school, heard)
-    _failures(school, heard)
-    exported = tmp_path / "exported"
-    Exporter(school.engine.layers, school.engine.listing, school.engine.clock).export(exported)
-    home = ["--home", str(school.place.home.root)]
-    for words in (["jobs", "list"], ["memory", "gate-log"], ["memory", "audit"], ["candidates", "list"], ["doctor"]):
-        main([*home, *words, "--json"])
-    said = capsys.readouterr()
-    heard += [said.out, said.err]
-    school.engine.close()
-    assert [name for name in school.place.home.memory_user.iterdir() if name.suffix == ".md"]
-    for needle in NEEDLES:
-        assert needle.decode() not in "".join(heard), needle
-    found = occurrences(tmp_path, *NEEDLES)
-    assert [(path.name, needle) for path, needle in found if path != config] == []
+    desk = tmp_path / "desk"
+    desk.mkdir()
+    with ModelServer() as server:
+        yield Day(cli, server, desk, tmp_path)
 
 
-def _turns(school: School) -> None:
-    """Turns with secrets and private words in every part; one item is kept, all others fall."""
-    told = school.turn(
-        item("tea", "Likes tea", evidence="I like tea"),
+def test_days_of_learning_leave_nothing_behind_but_what_was_remembered(day: Day) -> None:
+    items_that_fall(day)
+    decisions_about_others(day)
+    rules_that_are_turned_down(day)
+    what_is_deleted(day)
+    failures(day)
+    for words in (
+        ("jobs", "list"), ("memory", "gate-log"), ("memory", "audit"), ("memory", "changes"), ("memory", "list"),
+        ("candidates", "list", "--state", "all"), ("doctor",), ("provider", "list"), ("settings", "list"), ("inject",),
+        ("memory", "reindex"), ("memory", "export", str(day.root / "exported")),
+    ):  # fmt: skip
+        day.told(*words)
+    day.look()
+    assert {each["state"] for each in day.cli.json("jobs", "list")["jobs"]} == {"done"}
+    found = [
+        (path.name, needle.decode()) for path, needle in occurrences(day.root, *(each.encode() for each in PRIVATE))
+    ]
+    assert found == []
+    said = "".join(day.ears.heard)
+    assert [each for each in PRIVATE if each in said] == []
+    # What was remembered is where it belongs, so the search above can find things; the log does not repeat it.
+    homes = {path.relative_to(day.root).parts[0] for path, _ in occurrences(day.root, b"Likes green tea")}
+    assert homes == {"exported", "spark-home"}
+    assert occurrences(day.home.log.parent, b"Likes green tea", b"Be short everywhere") == []
+
+
+def test_a_program_that_stays_open_keeps_nothing_of_a_turn_that_is_done(school: School) -> None:
+    school.turn(
+        item("tea", "Likes green tea"),
         item("login", "Is fixing wombatlearn right now", body="platypuslearn"),
-        item("perhaps", "echidnalearn perhaps", confidence=0.1),
+        user="echidnalearn", assistant="quokkalearn", context="numbatlearn",
+    )  # fmt: skip
+    assert occurrences(school.place.home.root, b"Likes green tea") != []
+    assert occurrences(school.place.home.root, *(each.encode() for each in PRIVATE)) == []
+    taken = school.engine.intake.submit(Turn("bilbylearn", "dugonglearn"))
+    assert taken.job is not None
+    assert occurrences(school.place.home.root, b"bilbylearn") != []
+    school.engine.workers.start()
+    end = time.monotonic() + 20
+    while occurrences(school.place.home.root, b"bilbylearn") and time.monotonic() < end:
+        time.sleep(0.05)
+    assert occurrences(school.place.home.root, *(each.encode() for each in PRIVATE)) == []
+    assert school.engine.jobs.get(taken.job.id).state == "done"
+
+
+def items_that_fall(day: Day) -> None:
+    """One item is kept, each other falls at another gate, with something private or secret in every field."""
+    told = day.turn(
+        item("tea", "Likes green tea", evidence="I like green tea"),
+        item("coffee", "Likes coffee", evidence=f"echidnalearn {SECRETS[0]}"),
+        item("login", "Is fixing wombatlearn right now", body="platypuslearn", evidence="wombatlearn"),
+        item("perhaps", "echidnalearn perhaps", confidence=0.1, entities=["quokkalearn"], links=["numbatlearn"]),
         item("token", f"The token is {SECRETS[0]}", body="quokkalearn"),
         item("key-note", "A key", body=SECRETS[1]),
-        user=f"I like tea. wombatlearn, my token is {SECRETS[0]}, 我的私密学习句鸭嘴兽",
+        item("database", "A database", entities=[SECRETS[2]]),
+        item("tea-again", "likes GREEN tea", body="numbatlearn"),
+        item("elsewhere", "bilbylearn", scope="nowhere"),
+        {"name": "half", "scope": "user", "text": "dugonglearn"},
+        {"name": "unsure", "scope": "user", "type": "user", "description": "dingolearn"},
+        "koalalearn is no item",
+        user=f"I like green tea. wombatlearn, my token is {SECRETS[0]}, 我的私密学习句鸭嘴兽",
         assistant=f"Noted. numbatlearn {SECRETS[1]}",
-        context="bilbylearn said before",
+        context=f"bilbylearn said before, {SECRETS[2]}",
         session="s", turn="1",
     )  # fmt: skip
-    assert [each["outcome"] for each in told] == [Outcome.ADDED] + [Outcome.DROPPED] * 4
-    school.turn(item("tea-again", "likes TEA", body=""), user="dingolearn")
-    school.server.script.when(DECIDES, Say("NOOP because dugonglearn", shape=Shape.AS_IS), times=1)
+    outcomes = {each["name"]: each.get("gate", each["outcome"]) for each in told["items"]}
+    assert outcomes["tea"] == "added"
+    assert list(outcomes.values()).count("added") == 1
+    assert {"transient", "confidence", "sensitive", "duplicate", "invalid"} <= set(outcomes.values())
+    day.look()
 
 
-def _candidates(school: School, heard: list[str]) -> None:
-    layer, candidates = school.engine.layers.user(), school.engine.candidates
-    turned_down = candidates.propose(
-        Proposal(layer, Action.ELEVATE, Origin.CONSOLIDATION, "rule", "A numbatlearn rule", "bilbylearn body")
-    ).candidate
-    assert turned_down is not None
-    candidates.reject(turned_down.id)
-    refused = candidates.propose(Proposal(layer, Action.ADD, Origin.IMPORT, "secret", f"It is {SECRETS[0]}"))
-    heard.append(refused.reason)
-    kept = candidates.propose(Proposal(layer, Action.ELEVATE, Origin.CONSOLIDATION, "calm", "Stays calm")).candidate
-    assert kept is not None
-    try:
-        candidates.confirm(kept.id, kept.digest, "calm", Edits(body=f"dugonglearn {SECRETS[1]}"))
-    except SparkError as error:
-        heard.append(f"{error.message} {error.hint} {error.details} {error!r}")
-    candidates.confirm(kept.id, kept.digest)
-    gone = school.engine.store.add(draft("gone", "quokkalearn that is deleted again"))
-    candidates.propose(Proposal(layer, Action.ELEVATE, Origin.CONSOLIDATION, "of-gone", "echidnalearn of gone",
-                                sources=()))  # fmt: skip
-    waiting = candidates.pending()
-    candidates.reject(waiting[0].id)
-    school.engine.store.delete([gone.id])
+def decisions_about_others(day: Day) -> None:
+    """The model decides about entries in private words; a person's own is put before them and they say no."""
+    mine = day.cli.add("editor", "uses vim as the editor")
+    decision = {"decision": "UPDATE", "targetId": mine, "reason": f"dugonglearn {SECRETS[0]}"}
+    day.server.script.when(DECIDES, Say(json.dumps(decision)), times=1)
+    changed = item(
+        "editor", "uses dingolearn as the editor", body="koalalearn", evidence="possumlearn", entities=["bilbylearn"]
+    )
+    day.turn(changed, user="possumlearn", session="s", turn="2")
+    (asked,) = day.candidates()
+    day.look()
+    day.told("candidates", "reject", asked["id"])
+    day.server.script.when(DECIDES, Say(f"NOOP because dugonglearn {SECRETS[1]}", shape=Shape.AS_IS), times=1)
+    day.turn(item("tea", "likes green TEA", body="wombatlearn", confidence=0.2), session="s", turn="3")
+    day.look()
 
 
-def _failures(school: School, heard: list[str]) -> None:
+def rules_that_are_turned_down(day: Day) -> None:
+    """Consolidation proposes rules: one with a secret, one that is refused, one that is confirmed in the end."""
+    ids = [day.cli.add(name, f"wants short {name}") for name in ("answers", "mails")]
+
+    def rule(name: str, description: str, body: str) -> dict[str, object]:
+        return {"action": "ELEVATE", "name": name, "description": description, "body": body, "sources": ids}
+
+    rules = [
+        rule("leaky", f"a rule with {SECRETS[1]}", "wombatlearn"),
+        rule("private", "echidnalearn rule", "quokkalearn body"),
+        rule("short", "Be short everywhere", "Because."),
+        {"action": "dugonglearn"},
+    ]
+    day.server.script.when(CONSOLIDATES, Say(json.dumps(rules)), times=1)
+    day.told("consolidate", "--scope", "user", "--force", "--wait")
+    waiting = {each["name"]: each for each in day.candidates()}
+    assert set(waiting) == {"private", "short"}
+    day.told("candidates", "reject", waiting["private"]["id"])
+    confirm = ("candidates", "confirm", waiting["short"]["id"], "--digest", waiting["short"]["digest"])
+    day.told(*confirm, "--description", f"numbatlearn {SECRETS[0]}")
+    day.told(*confirm)
+    day.look()
+
+
+def what_is_deleted(day: Day) -> None:
+    """A memory that was learned is deleted again: it goes with its versions, and with the text of its turn."""
+    told = day.turn(item("secret-hobby", "Collects possumlearn", body="koalalearn"), session="s", turn="4")
+    (learned,) = told["items"]
+    assert learned["outcome"] == "added"
+    assert occurrences(day.cli.home, b"possumlearn") != []
+    kept = len(day.ears.heard)
+    day.cli.json("memory", "edit", learned["id"], "--description", "Collects possumlearn and dingolearn")
+    day.told("memory", "delete", learned["id"], "--yes")
+    del day.ears.heard[kept : kept + 1]  # the answer of the edit shows the entry it was asked to change
+    day.look()
+
+
+def failures(day: Day) -> None:
     """A provider that repeats prompt and key in its errors, and answers nonsense; the turns are done in the end."""
-    for step in (Fail(400), Fail(401), Fail(500), ErrorAfter200(3, Say("dingolearn")), Say("platypuslearn prose")):
-        school.server.script.default = step
-        job = school.engine.intake.submit(Turn(f"wombatlearn {step}", "echidnalearn", said_at=1)).job
-        assert job is not None
-        school.engine.learning.drain()
-        stopped = school.engine.jobs.get(job.id)
-        heard.append(json.dumps([stopped.reason, stopped.state]))
-    # The net catches: while turns wait their text is kept, and only there.
-    assert {path.name.partition("-")[0] for path, _ in occurrences(school.place.home.root, b"wombatlearn")} == {
-        "spark.db"
-    }
-    school.server.script.default = Say()
-    for job in school.engine.jobs.recent(50):
-        if job.state != "done":
-            if job.state != "queued":
-                school.engine.jobs.retry(job.id)
-            school.engine.learning.run(job.id)
-    assert {job.state for job in school.engine.jobs.recent(50)} == {"done"}
+    whole = Say(json.dumps([item("x", "bilbylearn right now")]))
+    steps = (
+        Fail(400), Fail(401), Fail(500), HangUp(), ErrorAfter200(9, whole),
+        Fail(502, raw="<html>wombatlearn</html>"), Malformed(chunk='{"error": "dingolearn"}'),
+        Say(f"platypuslearn prose {SECRETS[0]}", shape=Shape.AS_IS),
+        Say('[{"name": "y", "description": "numbat', shape=Shape.AS_IS),
+    )  # fmt: skip
+    for number, step in enumerate(steps):
+        day.server.script.default = step
+        said = f"wombatlearn {number} {SECRETS[0]}"
+        day.cli.json(*day.submit(user=said, assistant=f"echidnalearn {SECRETS[2]}", context="quokkalearn"))
+        day.told("jobs", "run")
+        if number < 3:
+            day.told("settings", "test-extraction")
+            day.told("doctor")
+        day.look()
+    day.told("provider", "test", "mine")
+    day.told("consolidate", "--scope", "user", "--force")
+    # While turns wait their text is kept, in the database alone.
+    assert {path.name.partition("-")[0] for path, _ in occurrences(day.cli.home, b"wombatlearn")} == {"spark.db"}
+    day.server.script.default = Say()
+    day.server.script.when(EXTRACTS, whole)
+    for job in day.cli.json("jobs", "list")["jobs"]:
+        if job["state"] != "done":
+            day.ears.run("jobs", "run", job["id"])
+    day.look()

@@ -71,6 +71,28 @@ def test_rules_are_listed_bullet_by_bullet(tmp_path: Path) -> None:
     assert {item.kind for item in items} == {Kind.RULE}
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- use tabs and\n  never spaces\n", ["use tabs and never spaces"]),
+        ("- use tabs and\nnever spaces\n", ["use tabs and never spaces"]),
+        ("- 提交前\n  跑 lint，\n  再跑测试\n- 第二条\n", ["提交前 跑 lint， 再跑测试", "第二条"]),
+        ("- one\n\n  a paragraph of its own\n- two\n", ["one", "two"]),
+        ("- one\n# Heading\nplain\n", ["one"]),
+        ("- one\n  - nested\n    goes on\n- two", ["one", "nested goes on", "two"]),
+        ("1. first\n   goes on\n2. second", ["first goes on", "second"]),
+        ("- run this:\n  ```\n  - no rule\n  no text\n  ```\n  after the code\n- two", ["run this:", "two"]),
+        ("- one\n<!-- note -->\nplain\n- two\n---\n- three\n| a |\n", ["one", "two", "three"]),
+        ("- one\n> quoted\n- two\n#hash is no heading\n", ["one", "two #hash is no heading"]),
+        ("- one\r\n  goes on\r\n- two\r\n", ["one goes on", "two"]),
+        ("plain\n  text\n", []),
+    ],
+)
+def test_a_bullet_that_is_wrapped_is_one_rule(tmp_path: Path, text: str, told: list[str]) -> None:
+    (tmp_path / "CLAUDE.md").write_text(text, "utf-8", newline="")
+    assert [item.description for item in read_sources(tmp_path)] == told
+
+
 def test_indexes_hidden_files_and_other_kinds_are_passed_over(tmp_path: Path) -> None:
     for name in (".hidden.md", "picture.png", ".git/note.md", "MEMORY.md", "sub/note.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

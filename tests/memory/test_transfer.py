@@ -257,6 +257,82 @@ def test_an_own_file_for_another_scope_or_without_sense_is_invalid(place: Place,
         assert everything(engine) == []
 
 
+SECRET = "ghp_" + "Zz9Yy8Xx7Ww6Vv5Uu4Tt3Ss2Rr1Qq0Pp9Oo8"
+HEADS = {
+    "nested": f"api:\n  github: {SECRET}\n",
+    "flow": f"api: {{github: {SECRET}}}\n",
+    "label": "password: hunter2-and-more\n",
+    "comment": f"# the token is {SECRET}\ntags: [a]\n",
+    "a field of ours": f"entities: [{SECRET}]\n",
+    "a list of ours": f"links:\n  - {SECRET}\n",
+}
+KINDS = {
+    "note": "title: A note\n",
+    "auto-memory": "name: a-note\ndescription: harmless\ntype: user\n",
+    "project": "name: a-note\ndescription: harmless\ntype: project\n",
+}
+
+
+def files_below(folder: Path) -> list[Path]:
+    return [each for each in folder.rglob("*") if each.is_file()] if folder.exists() else []
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("head", HEADS)
+def test_a_secret_in_the_frontmatter_of_a_note_is_never_written(
+    place: Place, tmp_path: Path, head: str, kind: str, dry_run: bool
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "n.md").write_text(f"---\n{KINDS[kind]}{HEADS[head]}---\nHarmless.\n", "utf-8")
+    with place.open() as engine:
+        told = import_all(engine, folder, Wish(dry_run=dry_run))["n.md"]
+        assert (told.outcome, told.gate) == (Outcome.DROPPED, Gate.SENSITIVE)
+        assert (everything(engine), engine.history.changes()) == ([], [])
+        assert SECRET not in told.reason
+    assert files_below(place.home.memory_user) == []
+    assert not (place.project / ".spark-agent").exists()
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize("scope", [Scope.USER, Scope.PROJECT])
+def test_a_secret_somebody_wrote_into_the_head_of_an_exported_file_stays_out(
+    place: Place, tmp_path: Path, scope: Scope, dry_run: bool
+) -> None:
+    with place.open() as engine:
+        entry = engine.store.add(draft("n", scope=scope))
+        exporter(engine).export(tmp_path / "out")
+    path = tmp_path / "out" / scope.value / entry.file
+    path.write_text(path.read_text("utf-8").replace("---\n", f"---\n{HEADS['nested']}", 1), "utf-8")
+    with Place(tmp_path / "there").open() as engine:
+        told = import_all(engine, path.parent, Wish(dry_run=dry_run))[entry.file]
+        assert (told.outcome, told.gate) == (Outcome.DROPPED, Gate.SENSITIVE)
+        assert everything(engine) == []
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_note_whose_frontmatter_no_memory_may_have_is_dropped_before_it_is_written(
+    place: Place, tmp_path: Path, dry_run: bool
+) -> None:
+    (tmp_path / "n.md").write_text("---\ntitle: A note\nvalid_until: some day\n---\nText.\n", "utf-8")
+    with place.open() as engine:
+        told = import_all(engine, tmp_path / "n.md", Wish(dry_run=dry_run))["n.md"]
+        assert (told.outcome, told.gate) == (Outcome.DROPPED, Gate.INVALID)
+        assert everything(engine) == []
+
+
+def test_harmless_frontmatter_still_comes_along(place: Place, tmp_path: Path) -> None:
+    text = "---\ntitle: A note # mine\nid: 202401011230\naliases: {de: Notiz}\n---\nText.\n"
+    (tmp_path / "n.md").write_text(text, "utf-8")
+    with place.open() as engine:
+        told = import_all(engine, tmp_path / "n.md")["n.md"]
+        assert told.outcome is Outcome.ADDED
+        [entry] = everything(engine)
+        assert entry.file_state is None
+        assert "aliases: {de: Notiz}" in place.path(entry).read_text("utf-8")
+
+
 LONG = "always " + "explain what a change does to the people who use it " * 6 + "in the pull request"
 
 

@@ -1,5 +1,6 @@
 """Keyrings of tests: one in memory, and the one of a machine that has none; never that of whoever runs the tests."""
 
+import threading
 from collections.abc import Iterator
 
 import keyring
@@ -18,6 +19,10 @@ class Memory(KeyringBackend):
         self.kept: dict[tuple[str, str], str] = {}
         self.locked = False
         self.forgetful = False
+        self.answers = threading.Event()
+        """Cleared while a dialogue waits for somebody."""
+        self.answers.set()
+        self.asked = 0
 
     def get_password(self, service: str, username: str) -> str | None:
         self._check()
@@ -33,6 +38,8 @@ class Memory(KeyringBackend):
         del self.kept[service, username]
 
     def _check(self) -> None:
+        self.asked += 1
+        self.answers.wait()
         if self.locked:
             raise RuntimeError("locked: sk-canary-0123456789abcdef")
 
@@ -43,6 +50,7 @@ def ring() -> Iterator[Memory]:
     found = Memory()
     keyring.set_keyring(found)
     yield found
+    found.answers.set()
     keyring.set_keyring(Fail())
 
 

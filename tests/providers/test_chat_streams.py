@@ -14,7 +14,18 @@ from engine.loop import EngineLoop
 from engine.providers.chat import ChatReply, Stop
 from engine.settings_providers import Timeouts
 from spark_tui.demo.model_server import ModelServer
-from spark_tui.demo.steps import CloseKeepAlive, Cut, Delay, Ending, ErrorAfter200, Hang, Malformed, Say, SlowBytes
+from spark_tui.demo.steps import (
+    CloseKeepAlive,
+    Cut,
+    Delay,
+    Ending,
+    ErrorAfter200,
+    Fail,
+    Hang,
+    Malformed,
+    Say,
+    SlowBytes,
+)
 from tests.providers.chatting import BOTH, QUESTION, QUICK, Make, anthropic, failure_of, openai, streamed, whole
 
 both = pytest.mark.parametrize("make", BOTH, ids=lambda make: make.__name__)
@@ -85,6 +96,14 @@ async def test_a_whole_answer_has_an_end_however_it_moves(model_server: ModelSer
     _, reply = await streamed(make(model_server.base_url, timeouts=Timeouts(0.2, 1.0, 1.0, whole=0.5)))
     assert reply.stop is Stop.INCOMPLETE
     assert 0 < len(reply.text) < 500
+
+
+@both
+async def test_a_second_try_is_within_the_time_of_the_whole_call(model_server: ModelServer, make: Make) -> None:
+    model_server.then(Fail(503, retry_after=2), Say("too late"))
+    model = make(model_server.base_url, timeouts=Timeouts(2.0, 2.0, 1.0, whole=1.0))
+    assert (await failure_of(model, "complete")).details["fault"] == "overloaded"
+    assert len(model_server.requests) == 1
 
 
 @both

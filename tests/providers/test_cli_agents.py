@@ -19,6 +19,7 @@ from engine.providers.chat import ChatReply, ChatRequest, Delta, Message, Role, 
 from engine.providers.cli_agents import CliAgentModel
 from engine.providers.cli_child import FOLDER_PREFIX, OUTPUT_MAX
 from engine.providers.cli_dialects import prompt_of, unguarded
+from engine.providers.faults import is_passing, is_unreachable
 from tests.providers.fake_agents import FakeAgents, claude_result, codex_events
 
 SECRET = "the private sentence"
@@ -182,7 +183,7 @@ async def test_a_stream_is_the_answer_in_one_piece(agents: FakeAgents) -> None:
 @BOTH
 async def test_an_older_release_is_asked_without_what_it_does_not_know(agents: FakeAgents, program: str) -> None:
     words = {"claude": "error: unknown option '{}'", "codex": "error: unexpected argument '{}' found"}[program]
-    new = {"claude": ("--safe-mode", "--tools"), "codex": ("--ephemeral", "--ignore-rules")}[program]
+    new = {"claude": ("--safe-mode", "--no-session-persistence"), "codex": ("--ephemeral", "--ignore-rules")}[program]
     agents.program(program, answers(program, "[]"), unknown=[(name, words.format(name)) for name in new])
     made = model(agents, program)
 
@@ -193,12 +194,20 @@ async def test_an_older_release_is_asked_without_what_it_does_not_know(agents: F
     assert len(agents.calls()) == 4, "what was learned is remembered"
 
 
-@BOTH
-async def test_a_program_that_refuses_what_it_must_know_fails(agents: FakeAgents, program: str) -> None:
-    needed = {"claude": "--output-format", "codex": "--sandbox"}[program]
-    agents.program(program, unknown=[(needed, f"error: unknown option '{needed}'")])
+@pytest.mark.parametrize(
+    ("program", "needed"),
+    [("claude", each) for each in ("--output-format", "--tools", "--strict-mcp-config", "--settings")]
+    + [("codex", each) for each in ("--sandbox", "-c")],
+)
+async def test_a_release_that_cannot_be_kept_from_acting_is_not_asked(
+    agents: FakeAgents, program: str, needed: str
+) -> None:
+    agents.program(program, answers(program, "[]"), unknown=[(needed, f"error: unknown option '{needed}'")])
+    failed = await failure(model(agents, program))
 
-    assert (await failure(model(agents, program))).details["fault"] == "server"
+    assert failed.message == f"{program}: this release cannot be asked safely"
+    assert (failed.hint, failed.details["fault"]) == (f"it does not know {needed}; update {program}", "outdated")
+    assert (is_passing(failed), is_unreachable(failed)) == (False, True)
     assert len(agents.calls()) == 1
 
 

@@ -4,12 +4,14 @@ import logging
 import threading
 from array import array
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from engine.errors import EmbeddingFailed, ValidationFailed
 from engine.providers.embeddings import BATCH_MAX, EndpointEmbedder
 from engine.providers.http import Limits
+from engine.providers.keys import store_key
 from engine.providers.protocols import Embedder
 from engine.vector import unit
 from tests.providers.embedding_server import DIMENSION, Answer, EmbeddingServer, embedding
@@ -231,6 +233,16 @@ def test_the_key_is_read_from_the_environment_at_each_call(server: EmbeddingServ
     with pytest.raises(EmbeddingFailed) as failure:
         made.query("text")
     assert KEY not in f"{failure.value} {failure.value.hint}"
+
+
+def test_a_stored_key_goes_to_the_address_it_was_stored_for_alone(server: EmbeddingServer, tmp_path: Path) -> None:
+    store_key("mine", KEY, tmp_path, server.url)
+    embedder(server, key=None, home=tmp_path).query("text")
+    assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+    with EmbeddingServer() as other, pytest.raises(EmbeddingFailed, match="stored for another address") as failure:
+        embedder(other, key=None, home=tmp_path).query("text")
+    assert other.requests == []
+    assert KEY not in f"{failure.value.message} {failure.value.hint}"
 
 
 def test_without_a_key_none_is_sent(server: EmbeddingServer) -> None:

@@ -81,12 +81,54 @@ def test_only_a_model_on_this_machine_is_waited_for_longer(home: Home, base_url:
 
 
 @pytest.mark.parametrize(
-    ("line", "window"), [("", 16_000), ("window = 32000", 32_000), ("window = 12", 16_000), ("window = 'x'", 16_000)]
+    ("kind", "usual"),
+    [("openai-compatible", 16_000), ("ollama", 4_000), ("anthropic", 100_000), ("claude-cli", 100_000)],
 )
-def test_how_much_its_models_read_can_be_said(home: Home, line: str, window: int) -> None:
-    settings = settings_of(home, f"[providers.lab]\nkind = 'openai-compatible'\nbase_url = 'http://h/v1'\n{line}\n")
-    assert settings.providers()[0].window == window
-    assert any("window" in each for each in settings.problems) == (bool(line) and window == 16_000)
+@pytest.mark.parametrize("line", ["", "window = 32000", "window = 2000", "window = 'x'", "window = true"])
+def test_how_much_its_models_read_can_be_said(home: Home, kind: str, usual: int, line: str) -> None:
+    settings = settings_of(home, f"[providers.lab]\nkind = '{kind}'\nbase_url = 'http://h/v1'\n{line}\n")
+    (window,) = [each.window for each in settings.providers()]
+    if line == "window = 32000":
+        assert (window, settings.problems) == (32_000, ())
+    else:
+        assert window == usual
+        assert [f"; {usual} is used" in each for each in settings.problems] == ([True] if line else [])
+
+
+def test_no_patience_is_longer_than_background_work_can_wait(home: Home) -> None:
+    given = "{connect = 1800, first_byte = 7200, idle = 1801, whole = 1e9}"
+    settings = settings_of(home, f"[providers.lab]\nkind = 'ollama'\ntimeouts = {given}\n")
+    assert settings.providers()[0].timeouts == Timeouts(1_800, 1_800, 1_800, 1_800)
+    assert list(settings.problems) == [
+        f"providers.lab.timeouts.{key} is above 1800 seconds; 1800 is used" for key in ("first_byte", "idle", "whole")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("base_url", "shown"),
+    [
+        ("https://bob:hunter2secret@h.example/v1", "https://h.example/v1"),
+        ("https://hunter2secret@h.example:8443/v1", "https://h.example:8443/v1"),
+        ("https://bob:hunter2/secret@h.example/v1", ""),
+        ("https://bob:hunter2@secret@h.example/v1", "https://h.example/v1"),
+        ("https://bob:hunter2secret@[::1]:80/v1", "https://[::1]:80/v1"),
+        ("bob:hunter2secret@h.example/v1", ""),
+        ("https:bob:hunter2secret@h.example/v1", ""),
+        ("https://h.example/v1?key=hunter2secret", "https://h.example/v1"),
+        ("https://h.example/v1#hunter2secret", "https://h.example/v1"),
+        ("https://H.example/@cf/v1", "https://H.example/@cf/v1"),
+    ],
+)
+def test_a_login_in_a_base_url_is_shown_nowhere(home: Home, base_url: str, shown: str) -> None:
+    settings = settings_of(home, f"[providers.lab]\nkind = 'ollama'\nbase_url = '{base_url}'\nmodels = ['m']\n")
+    (lab,) = settings.providers()
+    assert (lab.base_url, lab.address) == (base_url, shown)
+    assert "hunter2" not in f"{lab!r} {settings.problems}"
+    assert any("providers.lab.base_url" in each for each in settings.problems) == (shown != base_url)
+    if shown != base_url:
+        with pytest.raises(ModelUnavailable) as refused:
+            chat_model(settings, home, "lab")
+        assert "hunter2" not in f"{refused.value!r} {refused.value.message} {refused.value.hint}"
 
 
 def test_a_provider_is_added_at_the_end_and_everything_else_stays(home: Home) -> None:
@@ -171,6 +213,25 @@ def test_a_removed_provider_takes_its_key_along_and_leaves_the_comments_of_other
     assert Settings.load(home.config).providers() == ()
     with pytest.raises(NotFound):
         registry.remove("lab")
+
+
+def test_a_key_left_behind_by_a_table_taken_out_by_hand_is_forgotten(home: Home) -> None:
+    Registry(settings_of(home)).add(NewProvider("keyed", "openai", "https://old.example/v1", key=KEY))
+    Registry(settings_of(home)).add(NewProvider("keyed", "openai", "https://old.example/v1"))
+    assert not key_file(home.root, "keyed").exists()
+
+
+def test_the_hint_counts_the_settings_that_name_a_provider(home: Home) -> None:
+    settings = settings_of(home)
+    registry = Registry(settings)
+    registry.set_default("lab")
+    with pytest.raises(ValidationFailed) as one:
+        registry.remove("lab")
+    settings.set("memory.extractionProviderId", "lab")
+    with pytest.raises(ValidationFailed) as two:
+        registry.remove("lab")
+    assert one.value.hint == "set it to another one first, or use --force to unset it"
+    assert two.value.hint == "set them to another one first, or use --force to unset them"
 
 
 @pytest.mark.parametrize(

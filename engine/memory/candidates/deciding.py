@@ -6,12 +6,12 @@ from dataclasses import replace
 from engine.bus import Bus
 from engine.clock import Clock
 from engine.config import Settings
-from engine.errors import AlreadyExists, DigestMismatch, NameConflict, NotFound, ValidationFailed
+from engine.errors import AlreadyExists, DigestMismatch, NameConflict, NotFound, ValidationFailed, VersionConflict
 from engine.events import CandidatesChanged
 from engine.memory import rows, settling
 from engine.memory.candidates import rows as candidate_rows
 from engine.memory.candidates.drafts import draft_of, rewritten
-from engine.memory.candidates.model import Action, Candidate, CandidateState, Edits, Wording
+from engine.memory.candidates.model import Action, Candidate, CandidateState, Edits, Quoted, Wording
 from engine.memory.candidates.wording import speaks_chinese, with_sources, without_sources
 from engine.memory.checks import check_content
 from engine.memory.commit import Committer, Pending, version_conflict
@@ -51,12 +51,10 @@ class Decisions:
 
         def attempt() -> Entry:
             candidate = self._pending(candidate_id)
-            if digest != candidate.digest:
-                raise DigestMismatch(
-                    f"{candidate.id} is not the text you were shown; it stays as it is",
-                    "look at it again and decide then", digest=candidate.digest,
-                )  # fmt: skip
-            return self._confirmed(candidate, _worded(candidate, name, edits))
+            held = self._target(candidate, digest) if candidate.changes_target else None
+            if held is None and digest != candidate.digest:
+                raise _not_shown(candidate, candidate.digest)
+            return self._confirmed(candidate, _worded(candidate, name, edits), held)
 
         entry = self._store.retried(attempt)
         self._bus.announce(CandidatesChanged())
@@ -70,6 +68,7 @@ class Decisions:
             found = self._pending(candidate_id)
             with self._database.write() as connection:
                 candidate_rows.decide(connection, found.id, CandidateState.REJECTED, self._clock.now_ms())
+                candidate_rows.tidy(connection, self._clock.now_ms())
 
         self._store.retried(attempt)
         self._bus.announce(CandidatesChanged())
@@ -89,20 +88,17 @@ class Decisions:
             )  # fmt: skip
         return found
 
-    def _confirmed(self, candidate: Candidate, text: Wording) -> Entry:
-        match candidate.action:
-            case Action.UPDATE:
-                return self._update(candidate, text)
-            case Action.DELETE:
-                return self._invalidate(candidate, text)
+    def _confirmed(self, candidate: Candidate, text: Wording, held: Held | None) -> Entry:
+        if held is not None:
+            update = candidate.action is Action.UPDATE
+            return self._update(candidate, text, held) if update else self._invalidate(candidate, text, held)
         layer = self._layer(candidate)
         holder = self._holder(layer, text)
         if holder is not None:
             return self._link(candidate, text, holder)
         return self._commit(candidate, text, self._creation(candidate, text))
 
-    def _update(self, candidate: Candidate, text: Wording) -> Entry:
-        held = self._target(candidate)
+    def _update(self, candidate: Candidate, text: Wording, held: Held) -> Entry:
         if held.entry.state(self._clock.now_ms()) is State.EXPIRED:
             # Text put into an expired entry would be hidden with it: the new fact becomes its own entry (seed §7).
             return self._commit(candidate, text, self._creation(candidate, text))
@@ -113,8 +109,7 @@ class Decisions:
         pending = self._store.prepared(held, after, text.body, CONFIRM, AuthorRole.MANUAL_USER)
         return self._commit(candidate, text, pending)
 
-    def _invalidate(self, candidate: Candidate, text: Wording) -> Entry:
-        held = self._target(candidate)
+    def _invalidate(self, candidate: Candidate, text: Wording, held: Held) -> Entry:
         new = self._creation(candidate, text, frozenset({held.entry.id})) if candidate.replaces else []
         by = new[0].after.id if new else None
         gone = replace(held.entry, invalid_at=self._clock.now_ms(), superseded_by=by)
@@ -171,18 +166,26 @@ class Decisions:
         with settling.noted(self._database, operation, wanted):
             return self._committer.commit(operation, pending)[0]
 
-    def _target(self, candidate: Candidate) -> Held:
-        """The target, if it is still what the person was shown. Raises ``VersionConflict`` when it has moved on."""
+    def _target(self, candidate: Candidate, digest: str) -> Held:
+        """The target, if it is what the person was shown beside the text: the digest covers its version.
+
+        Raises ``VersionConflict`` when it has moved on since, or is out of use, ``DigestMismatch`` for another text.
+        """
         assert candidate.target is not None
         wanted = candidate.target
         try:
             held = self._store.hold(wanted.id)
         except NotFound as error:
-            raise version_conflict(wanted.id, None, wanted.version) from error
+            raise _gone(wanted, None, "deleted") from error
         if held.entry.file_state is not None:
             raise out_of_service(held.entry)
-        if held.entry.version != wanted.version:
-            raise version_conflict(wanted.id, held.entry.version, wanted.version)
+        version, reason = held.entry.version, out_of_use(held.entry, self._clock.now_ms())
+        if reason is not None:
+            raise _gone(wanted, version, reason.value)
+        if digest != candidate.digest_for(version):
+            if digest == candidate.digest:
+                raise version_conflict(wanted.id, version, wanted.version)
+            raise _not_shown(candidate, candidate.digest_for(version))
         return held
 
     def _layer(self, candidate: Candidate) -> Layer:
@@ -190,6 +193,12 @@ class Decisions:
         if found is None:
             raise NotFound(f"the folder of {candidate.id} is not here")
         return found
+
+
+def out_of_use(target: Entry, now: int) -> State | None:
+    """The state of a target that nothing can be done to any more; one that has expired may still be followed."""
+    state = target.state(now)
+    return state if state in (State.ARCHIVED, State.INVALID) else None
 
 
 def no_candidate(candidate_id: str) -> NotFound:
@@ -209,6 +218,20 @@ def _worded(candidate: Candidate, name: str | None, edits: Edits) -> Wording:
     if text != candidate.wording and candidate.action is Action.DELETE and not candidate.replaces:
         raise ValidationFailed("there is nothing to edit: this candidate only takes a memory out of use")
     return text
+
+
+def _not_shown(candidate: Candidate, digest: str) -> DigestMismatch:
+    return DigestMismatch(
+        f"{candidate.id} is not the text you were shown; it stays as it is",
+        "look at it again and decide then", digest=digest,
+    )  # fmt: skip
+
+
+def _gone(wanted: Quoted, version: int | None, state: str) -> VersionConflict:
+    return VersionConflict(
+        f"the memory it would change ({wanted.id}) is {state}; nothing was written",
+        "reject the candidate", current_version=version, base_version=wanted.version, state=state,
+    )  # fmt: skip
 
 
 def _name_conflict(name: str, holder: str) -> NameConflict:

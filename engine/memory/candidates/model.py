@@ -129,7 +129,8 @@ class Candidate:
     """One candidate as stored; times in ms. A decided one keeps its name, no other text.
 
     ``layer`` is the key of its layer, ``result_id`` the entry a confirmation led to, ``operation`` its group in the
-    feed of changes (None where nothing had to be written).
+    feed of changes (None where nothing had to be written). ``digest`` is what the decision is bound to: the text, and
+    the version of its target where that is another one than it was first proposed about.
     """
 
     id: str
@@ -174,6 +175,17 @@ class Candidate:
         """Which question it is, beside its text."""
         return question_of(self.action, self.replaces)
 
+    @property
+    def changes_target(self) -> bool:
+        """Whether a yes changes its target, or takes it out of use."""
+        return self.target is not None and self.action in (Action.UPDATE, Action.DELETE)
+
+    def digest_for(self, version: int) -> str:
+        """The digest a person is shown while its target is at this version."""
+        if self.target is None or not self.changes_target or version == self.target.version:
+            return self.digest
+        return digest_of(self.name, self.description, self.body, version)
+
 
 class Outcome(StrEnum):
     """What became of a proposal; ``KNOWN`` is what the layer remembers already, word for word."""
@@ -206,11 +218,18 @@ class SourceState:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A candidate with what a person must see beside its text; ``target_changed`` blocks its confirmation."""
+    """A candidate with what a person must see beside its text.
+
+    ``target_changed``: its target is not what it was proposed about, so the difference is another one; the digest here
+    covers the target's present version, ``target_version``, and confirms exactly that difference. ``target_gone``: the
+    target is out of use or deleted, so that it can only be rejected.
+    """
 
     candidate: Candidate
     sources: tuple[SourceState, ...] = ()
     target_changed: bool = False
+    target_gone: bool = False
+    target_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +240,13 @@ class Edits:
     body: str | None = None
 
 
-def digest_of(name: str, description: str, body: str) -> str:
-    """SHA-256 (hex) of the three texts as one JSON array, so that no two different texts share an encoding."""
-    return hashlib.sha256(json.dumps([name, description, body]).encode("ascii")).hexdigest()
+def digest_of(name: str, description: str, body: str, target_version: int | None = None) -> str:
+    """SHA-256 (hex) of the three texts as one JSON array, so that no two different texts share an encoding.
+
+    ``target_version`` stands behind them once a target has moved on: the same text makes another difference of it.
+    """
+    said = [name, description, body, *([] if target_version is None else [target_version])]
+    return hashlib.sha256(json.dumps(said).encode("ascii")).hexdigest()
 
 
 def question_of(action: Action, replaces: bool) -> str:

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
-from engine.memory.candidates.model import Action, Candidate, CandidateState, Origin, Quoted, Wording
+from engine.clock import DAY_MS
+from engine.memory.candidates.model import Action, Candidate, CandidateState, Origin, Quoted, Wording, digest_of
 from engine.memory.model import EvidenceStatus, MemoryType, Scope
 
 _COLUMNS = (
@@ -17,8 +19,12 @@ _COLUMNS = (
 )
 # What has run out is expired wherever it is read, whether or not a write has noted it yet. Parameter: now in ms.
 _STATE = "CASE WHEN state = 'pending' AND expires_at <= :now THEN 'expired' ELSE state END"
+# For one that waits the column says when it was first seen to have run out, which is nobody's business but tidy's.
+_DECIDED = "CASE WHEN state != 'pending' THEN decided_at WHEN expires_at <= :now THEN expires_at END"
 # A decided candidate keeps its name; every other text of it goes.
 _WIPED = "description = '', body = '', entities = '[]', links = '[]', evidence = NULL"
+GRACE_DAYS: Final = 30
+KEPT_DAYS: Final = 180
 
 
 def insert(connection: apsw.Connection, each: Candidate) -> None:
@@ -34,7 +40,10 @@ def insert(connection: apsw.Connection, each: Candidate) -> None:
 
 
 def note_asked(connection: apsw.Connection, layer: str, question: str, digest: str, at: int) -> None:
-    """A text was put before the person in this layer; it is never asked again."""
+    """A text was put before the person in this layer; it is never asked again.
+
+    These rows are never trimmed: they are what keeps a rejected text from coming back, at some 100 bytes each.
+    """
     connection.execute(
         "INSERT OR IGNORE INTO memory_candidate_asked(layer, question, digest, at) VALUES (?, ?, ?, ?)",
         (layer, question, digest, at),
@@ -101,14 +110,29 @@ def decide(
     )
 
 
-def expire(connection: apsw.Connection, now: int) -> int:
-    """Note which have run out, and let their text go; answers how many."""
+def tidy(connection: apsw.Connection, now: int) -> None:
+    """Let go what nobody needs any more: the text of what ran out, and what was decided half a year ago.
+
+    The text stays for ``GRACE_DAYS`` after it was first seen to have run out: a clock that ran ahead for a while, and
+    was set back, has cost nothing.
+    """
+    grace, kept = now - GRACE_DAYS * DAY_MS, now - KEPT_DAYS * DAY_MS
+    connection.execute(
+        "UPDATE memory_candidate SET decided_at = CASE WHEN expires_at <= :now THEN :now END"
+        " WHERE state = 'pending' AND ((decided_at IS NULL) = (expires_at <= :now) OR decided_at > :now)",
+        {"now": now},
+    )
     connection.execute(
         f"UPDATE memory_candidate SET state = 'expired', decided_at = expires_at, {_WIPED}"
-        " WHERE state = 'pending' AND expires_at <= ?",
-        (now,),
+        " WHERE state = 'pending' AND decided_at <= ?",
+        (grace,),
     )
-    return connection.changes()
+    connection.execute(
+        "DELETE FROM memory_candidate_source WHERE candidate IN"
+        " (SELECT id FROM memory_candidate WHERE state != 'pending' AND decided_at <= ?)",
+        (kept,),
+    )
+    connection.execute("DELETE FROM memory_candidate WHERE state != 'pending' AND decided_at <= ?", (kept,))
 
 
 def confirmed_by(connection: apsw.Connection, operation: str) -> tuple[str, str] | None:
@@ -131,8 +155,23 @@ def reopen(connection: apsw.Connection, candidate_id: str, text: Wording, now: i
 
 
 def retarget(connection: apsw.Connection, candidate_id: str, version: int) -> None:
-    """The target of a reopened candidate is at this version now, with the text it had when it was proposed."""
-    connection.execute("UPDATE memory_candidate SET target_version = ? WHERE id = ?", (version, candidate_id))
+    """The candidate is about this version of its target now; a yes to another difference does not count for it."""
+    sql = "SELECT name, description, body FROM memory_candidate WHERE id = ? AND target_version != ?"
+    for name, description, body in list(connection.execute(sql, (candidate_id, version))):
+        connection.execute(
+            "UPDATE memory_candidate SET target_version = ?, digest = ? WHERE id = ?",
+            (version, digest_of(name, description, body, version), candidate_id),
+        )
+
+
+def waiting_about(
+    connection: apsw.Connection, layer: str, question: str, text: Wording, target: str, now: int
+) -> Candidate | None:
+    """The candidate that waits with this very text about this target."""
+    words = {"target": target, "name": text.name, "description": text.description, "body": text.body}
+    same = "target_id = :target AND name = :name AND description = :description AND body = :body"
+    found = _where(connection, (layer,), (CandidateState.PENDING,), now, same, words)
+    return next((each for each in found if each.question == question and each.changes_target), None)
 
 
 def _where(
@@ -144,10 +183,17 @@ def _where(
     more: dict[str, Any],
     tail: str = "",
 ) -> list[Candidate]:
-    columns = _COLUMNS.replace(" state,", f" {_STATE},")
+    columns = _COLUMNS.replace(" state,", f" {_STATE},").replace(" decided_at,", f" {_DECIDED},")
     sql = f"SELECT {columns} FROM memory_candidate WHERE {_within(states)} AND {condition} {tail}"
     found = list(connection.execute(sql, _bound(layers, states, now) | more))
-    return [_candidate(values, _sources(connection, values[0])) for values in found]
+    return [_without_text(_candidate(values, _sources(connection, values[0]))) for values in found]
+
+
+def _without_text(each: Candidate) -> Candidate:
+    """What has run out is shown as any other decided one, though its text is still there for a while."""
+    if each.state is not CandidateState.EXPIRED:
+        return each
+    return replace(each, description="", body="", entities=(), links=(), evidence=None)
 
 
 def _within(states: Sequence[CandidateState] | None) -> str:

@@ -14,7 +14,7 @@ from engine.events import CandidatesChanged
 from engine.identity import Ids
 from engine.memory import rows
 from engine.memory.candidates import rows as candidate_rows
-from engine.memory.candidates.deciding import Decisions, no_candidate
+from engine.memory.candidates.deciding import Decisions, no_candidate, out_of_use
 from engine.memory.candidates.drafts import draft_for_checks
 from engine.memory.candidates.model import (
     LIFETIME_DAYS,
@@ -124,7 +124,9 @@ class Candidates:
 
         Answers the entry it led to. Whatever is raised leaves it pending: ``NotFound``, ``DigestMismatch``,
         ``NameConflict`` (the name has other content), ``SensitiveContent``, ``QuotaExceeded``, ``VersionConflict`` (the
-        target has moved on), ``ValidationFailed`` (also for one that is decided already), or an I/O error.
+        target has moved on since it was shown: ``get`` has the digest for the difference it makes now; with a ``state``
+        in its details the target is out of use for good), ``ValidationFailed`` (also for one that is decided already),
+        or an I/O error.
         """
         return self._decisions.confirm(candidate_id, digest, name, edits or Edits())
 
@@ -135,7 +137,7 @@ class Candidates:
 
     def _refused(self, connection: apsw.Connection, wanted: Proposal) -> Proposed | None:
         """Why it is not put before the person."""
-        candidate_rows.expire(connection, self._clock.now_ms())
+        candidate_rows.tidy(connection, self._clock.now_ms())
         target = rows.find(connection, (wanted.layer.key,), wanted.target.id) if wanted.target else None
         if wanted.action in (Action.UPDATE, Action.DELETE) and target is None:
             return Proposed(Outcome.INVALID, reason="its target is gone")
@@ -151,8 +153,9 @@ class Candidates:
 
     def _unwanted(self, connection: apsw.Connection, wanted: Proposal) -> Proposed | None:
         text, layer = Wording(wanted.name, wanted.description, wanted.body), wanted.layer.key
-        if candidate_rows.was_asked(connection, layer, question_of(wanted.action, wanted.replaces), text.digest):
-            return Proposed(Outcome.ASKED_BEFORE)
+        question = question_of(wanted.action, wanted.replaces)
+        if candidate_rows.was_asked(connection, layer, question, text.digest):
+            return self._aimed_anew(connection, wanted, question, text) or Proposed(Outcome.ASKED_BEFORE)
         # A rule that is stated already still ties its sources to it when it is confirmed (02 §8).
         plain = wanted.action in (Action.ADD, Action.UPDATE)
         if plain and _is_known(connection, layer, text, self._clock.now_ms()):
@@ -161,6 +164,19 @@ class Candidates:
         if wanted.origin is not Origin.IMPORT and waiting >= PENDING_MAX:
             return Proposed(Outcome.FULL, reason=f"{waiting} candidates wait")
         return None
+
+    def _aimed_anew(
+        self, connection: apsw.Connection, wanted: Proposal, question: str, text: Wording
+    ) -> Proposed | None:
+        """The same text about a newer version of its target: the candidate that waits asks about that one from now on."""
+        now, target, layer = self._clock.now_ms(), wanted.target, wanted.layer.key
+        if target is None:
+            return None
+        found = candidate_rows.waiting_about(connection, layer, question, text, target.id, now)
+        if found is None or found.target is None or found.target.version >= target.version:
+            return None
+        candidate_rows.retarget(connection, found.id, target.version)
+        return Proposed(Outcome.QUEUED, candidate_rows.find(connection, (layer,), found.id, now))
 
     def _queued(self, connection: apsw.Connection, wanted: Proposal) -> Proposed:
         target = rows.find(connection, (wanted.layer.key,), wanted.target.id) if wanted.target else None
@@ -206,9 +222,19 @@ def _is_known(connection: apsw.Connection, layer: str, text: Wording, now: int) 
 
 
 def _shown(connection: apsw.Connection, each: Candidate, now: int) -> Shown:
-    target = rows.find(connection, (each.layer,), each.target.id) if each.target else None
-    moved = each.target is not None and (target is None or target.entry.version != each.target.version)
-    return Shown(each, tuple(_source(connection, each, now)), moved and each.state is CandidateState.PENDING)
+    sources = tuple(_source(connection, each, now))
+    if each.target is None or each.state is not CandidateState.PENDING:
+        return Shown(each, sources)
+    target = rows.find(connection, (each.layer,), each.target.id)
+    moved = target is None or target.entry.version != each.target.version
+    if target is None or (each.changes_target and out_of_use(target.entry, now) is not None):
+        return Shown(each, sources, moved, target_gone=True)
+    version = target.entry.version
+    digest, text = each.digest_for(version), each.wording
+    if moved and each.question == "forget":  # its text is the target's own: what would go is what is there now
+        text = Wording(target.entry.name, target.entry.description, rows.body_of(connection, target.rid).strip())
+    shown = replace(each, digest=digest, name=text.name, description=text.description, body=text.body)
+    return Shown(shown, sources, moved, target_version=version if digest != each.wording.digest else None)
 
 
 def _source(connection: apsw.Connection, each: Candidate, now: int) -> Iterable[SourceState]:

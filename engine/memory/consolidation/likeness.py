@@ -27,7 +27,7 @@ Pair = tuple[int, int]
 def pairs(connection: apsw.Connection, layer: str, found: Sequence[Snapshot], now: int) -> list[tuple[float, Pair]]:
     """Pairs of numbers, the likest first; equal ones by number, so that the same layer always answers the same."""
     weights: defaultdict[Pair, float] = defaultdict(float)
-    vectors = _vectors(connection, found)
+    vectors = vectors_of(connection, found)
     for pair, weight in _near(connection, layer, vectors, now):
         weights[pair] = max(weights[pair], weight)
     for pair, weight in _worded(found, vectors):
@@ -37,7 +37,8 @@ def pairs(connection: apsw.Connection, layer: str, found: Sequence[Snapshot], no
     return sorted(((round(weight, 6), pair) for pair, weight in weights.items()), key=lambda each: (-each[0], each[1]))
 
 
-def _vectors(connection: apsw.Connection, found: Sequence[Snapshot]) -> dict[int, Vector]:
+def vectors_of(connection: apsw.Connection, found: Sequence[Snapshot]) -> dict[int, Vector]:
+    """The vectors these entries have now, by number."""
     wanted = {each.rid for each in found}
     sql = "SELECT rid, vector FROM memory_embedding WHERE generation = ?"
     stored = connection.execute(sql, (VECTORS.generation(connection),))

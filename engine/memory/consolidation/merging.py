@@ -14,8 +14,10 @@ from engine.errors import NotFound, QuotaExceeded, SensitiveContent, SparkError,
 from engine.memory.candidates.wording import speaks_chinese, with_merged
 from engine.memory.checks import check_content
 from engine.memory.commit import MERGE, Committer, Pending
-from engine.memory.consolidation.model import Merge, Merged, Skipped, Snapshot, is_a_persons
+from engine.memory.consolidation.alike import Alike
+from engine.memory.consolidation.model import Merge, Merged, Skipped, Snapshot
 from engine.memory.entities import cleaned
+from engine.memory.evolution.outcome import may_change_by_itself
 from engine.memory.model import AuthorRole, Entry, MemoryType, State
 from engine.memory.store import Held, MemoryStore
 from engine.storage.transaction import FileMoved
@@ -28,6 +30,8 @@ REASONS: Final = {
     ValidationFailed.code: "too_long",
     QuotaExceeded.code: "quota",
 }
+# More duplicates of one entry than these in one answer are rather a confused model.
+MERGED_MAX: Final = 5
 _log = logging.getLogger(__name__)
 
 
@@ -40,30 +44,40 @@ class Merger:
         self._clock = clock
         self._settings = settings
 
-    def merge(self, wanted: Merge, known: Mapping[str, Snapshot]) -> Merged | Skipped:
+    def merge(self, wanted: Merge, known: Mapping[str, Snapshot], alike: Alike) -> list[Merged | Skipped]:
         """Do it if every entry is still what the model was shown; whatever stands in the way leaves all as they are.
 
+        Those that share nothing with the one that is kept, or are more than one answer may join, are left and told.
         Raises what concerns every merge: ``StoreBusy`` or an I/O error.
         """
         keep, ids = _kept_first(wanted, known)
-        fitting = [each for each in ids if _fits(known[keep].entry, known[each].entry)]
-        if not fitting:
-            return Skipped(MERGE, "unlike", (keep, *ids))
+        degrees = {each: alike.floor_of(known[keep], known[each]) for each in ids}
+        fitting = [each for each in ids if degrees[each] >= 1 and _fits(known[keep].entry, known[each].entry)]
+        likest = set(sorted(fitting, key=lambda each: -degrees[each])[:MERGED_MAX])
+        done: list[Merged | Skipped] = []
+        if likest:
+            done.append(self._done(keep, [each for each in fitting if each in likest], known))
+        for reason, left in (
+            ("unlike", [each for each in ids if each not in fitting]),
+            ("too_many", [each for each in fitting if each not in likest]),
+        ):
+            done += [Skipped(MERGE, reason, (keep, *left))] if left else []
+        return done
+
+    def _done(self, keep: str, ids: list[str], known: Mapping[str, Snapshot]) -> Merged | Skipped:
         try:
-            return self._store.retried(lambda: self._merged(known[keep], [known[each] for each in fitting]))
+            return self._store.retried(lambda: self._merged(known[keep], [known[each] for each in ids]))
         except SparkError as error:
             if error.code not in REASONS:
                 raise
-            _log.info("merge of %s into %s not done: %s", ", ".join(fitting), keep, error.code)
-            return Skipped(MERGE, REASONS[error.code], (keep, *fitting))
+            _log.info("merge of %s into %s not done: %s", ", ".join(ids), keep, error.code)
+            return Skipped(MERGE, REASONS[error.code], (keep, *ids))
 
     def _merged(self, keep: Snapshot, others: list[Snapshot]) -> Merged:
         kept, taken = self._held(keep), [self._held(each) for each in others]
         after, body = self._joined(kept, taken)
         check_content(after, body)
-        author = (
-            AuthorRole.MANUAL_USER if kept.entry.author_role is AuthorRole.MANUAL_USER else AuthorRole.CONSOLIDATION
-        )
+        author = AuthorRole.CONSOLIDATION if may_change_by_itself(kept.entry) else kept.entry.author_role
         pending = self._prepared(kept, after, body, author)
         now = self._clock.now_ms()
         for each in taken:
@@ -99,9 +113,9 @@ class Merger:
 
 
 def _kept_first(wanted: Merge, known: Mapping[str, Snapshot]) -> tuple[str, list[str]]:
-    """Which entry is kept: the model's choice, unless it is a model's text and one of the others a person's own."""
+    """Which entry is kept: the model's choice, unless it is a model's text and one of the others is somebody's own."""
     everyone = (wanted.keep, *wanted.ids)
-    own = [each for each in everyone if is_a_persons(known[each].entry)]
+    own = [each for each in everyone if not may_change_by_itself(known[each].entry)]
     keep = wanted.keep if wanted.keep in own or not own else max(own, key=lambda each: _newest(known[each].entry))
     ids = [each for each in everyone if each != keep]
     return keep, sorted(ids, key=lambda each: (known[each].entry.created_at, each))

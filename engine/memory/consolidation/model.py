@@ -1,15 +1,10 @@
 """What consolidation reads, is told by a model, and reports: snapshots, merges, elevations. No I/O."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from engine.memory.model import AuthorRole, Entry, Source
-from engine.providers.chat import ChatReply, ChatRequest
-
-WINDOW: Final = 8_000  # tokens; what a model of unknown size is trusted with
-Ask = Callable[[ChatRequest], ChatReply]
-"""Asks the model from this thread; raises ``ModelFailed``."""
+from engine.memory.model import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +54,10 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Something a model asked for that was not done; ``reason`` is a short code, ``moved`` ones come up again later."""
+    """Something a model asked for that was not done; ``reason`` is a short code, ``moved`` ones come up again later.
+
+    ``unlike`` and ``too_many`` are parts of a merge that was held to be a mistake, or more than one answer may do.
+    """
 
     action: str
     reason: str
@@ -90,8 +88,3 @@ class ConsolidationReport:
             {"outcome": "skipped", "action": e.action, "reason": e.reason, "ids": list(e.ids)} for e in self.skipped
         )
         return (*merged, *proposed, *left)
-
-
-def is_a_persons(entry: Entry) -> bool:
-    """Whether a person wrote an entry, or its present words."""
-    return entry.author_role is AuthorRole.MANUAL_USER or entry.source is Source.MANUAL

@@ -11,16 +11,16 @@ from engine.memory.candidates.model import Action, Origin, Proposal, Proposed
 from engine.memory.candidates.model import Outcome as ProposalOutcome
 from engine.memory.candidates.service import Candidates
 from engine.memory.commit import Committer, Pending, rendered
-from engine.memory.document import fields_of
 from engine.memory.gate_log import Drop, Gate
 from engine.memory.layers import Layers
 from engine.memory.model import AuthorRole, Draft, Entry, Layer, Scope, Source, State
 from engine.memory.reconcile import Reconciler
 from engine.memory.store import MemoryStore
 from engine.memory.takeover import give_way
+from engine.memory.transfer.foreign import with_foreign_fields
 from engine.memory.transfer.sources import Item, Kind
 from engine.memory.transfer.verdicts import ASKED_BEFORE, Judge, Outcome, Place, Verdict, Wish
-from engine.storage import files, frontmatter
+from engine.storage import files
 from engine.storage.database import Database
 
 # What the store may still refuse after the judgement, because somebody else wrote meanwhile.
@@ -173,8 +173,7 @@ class Importer:
     def _keep_foreign_fields(self, entry: Entry, item: Item) -> None:
         """Give the new file the frontmatter it came with, ours written into it; to the index nothing changes."""
         layer = self._layers.for_writing(entry.scope, entry.scope_ref)
-        ours = {key: value for key, value in fields_of(entry).items() if value is not None}
-        self._overlay(layer, entry, frontmatter.patch(item.data, ours, item.body))
+        self._overlay(layer, entry, with_foreign_fields(item, entry))
 
     def _overlay(self, layer: Layer, entry: Entry, data: bytes) -> None:
         files.write_through(layer.folder / entry.file, data)

@@ -22,6 +22,7 @@ SUFFIXES: Final = (".md", ".markdown", ".txt")
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(\S.*)")
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*")
 _LEADING = re.compile(r"\s*(?:>\s*)*(?:(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?)?")
+_BLOCK = re.compile(r"\s*(?:#{1,6}(?:\s|$)|>|\||<!--|(?:[-*_=][ \t]*){3,}$)")
 _FENCE = re.compile(r"\s*(```|~~~)")
 _FENCED_FIELDS = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
 # Newer releases of Claude Code write ``metadata: {type: …}``, as a block below that key.
@@ -119,17 +120,35 @@ def _own(path: Path, file: str, data: bytes, document: Document) -> Item:
 
 
 def _rules(file: str, text: str) -> Iterator[Item]:
-    """The bullet points of a rule file, those inside code fences apart."""
-    fenced = False
+    """The bullet points of a rule file, each with the lines it goes on in."""
+    for told in map(_one_line, bullets(text)):
+        line = shortened(told)
+        problem = None if slug(told) else "it gives no name"
+        body = "" if line == told else told
+        yield Item(file, Kind.RULE, slug(told), MemoryType.FEEDBACK, line, body, problem=problem)
+
+
+def bullets(text: str) -> Iterator[str]:
+    """Each bullet point of a markdown text in one piece, those inside code fences apart.
+
+    As in markdown it goes on in the next lines, indented or not, until a blank line, a heading, a fence, a quotation, a
+    table, a rule, a comment or the next point.
+    """
+    open_, fenced = "", False
     for line in text.splitlines():
-        fenced ^= bool(_FENCE.match(line))
-        found = _BULLET.fullmatch(line)
-        if found and not fenced:
-            told = _one_line(found[1])
-            line = shortened(told)
-            problem = None if slug(told) else "it gives no name"
-            body = "" if line == told else told
-            yield Item(file, Kind.RULE, slug(told), MemoryType.FEEDBACK, line, body, problem=problem)
+        fence = _FENCE.match(line)
+        point = None if fenced or fence else _BULLET.fullmatch(line)
+        goes_on = bool(open_ and line.strip()) and not (fenced or fence or point or _BLOCK.match(line))
+        if open_ and not goes_on:
+            yield open_
+            open_ = ""
+        if goes_on:
+            open_ = f"{open_}\n{line.strip()}"
+        elif point:
+            open_ = point[1]
+        fenced ^= bool(fence)
+    if open_:
+        yield open_
 
 
 def _unusable(path: Path, file: str, problem: str) -> Item:

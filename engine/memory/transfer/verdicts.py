@@ -1,11 +1,12 @@
 """Judges one item of an import against the gates and the store, before anything is written; reads only (02 §13)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.clock import Clock
 from engine.config import MemorySettings
+from engine.errors import SparkError
 from engine.memory import rows
 from engine.memory.candidates.model import Wording
 from engine.memory.candidates.service import Candidates
@@ -15,6 +16,7 @@ from engine.memory.layers import Layers
 from engine.memory.model import Layer, MemoryType, Scope, State, scope_of_id
 from engine.memory.rows import Row
 from engine.memory.sensitive.scan import find_sensitive
+from engine.memory.transfer.foreign import new_imported, with_foreign_fields
 from engine.memory.transfer.sources import Item, Kind
 from engine.memory.workspaces import Unbound
 from engine.storage.database import Database
@@ -103,9 +105,10 @@ class Judge:
             return refused
         if item.kind is Kind.RULE:
             return self._rule(item, place)
-        own = self.as_own(item, place.layer) if item.kind is Kind.OWN and place.layer else None
-        if own is not None and own.entry is None:
-            return Verdict(Outcome.DROPPED, Gate.INVALID, own.reason or "unreadable")
+        own = self.as_own(item, self._stand_in(place)) if item.kind is Kind.OWN else None
+        faulty = own or self._with_fields(item, place)
+        if faulty is not None and faulty.entry is None:
+            return _unfit(faulty)
         applies = own is None or own.entry is None or own.entry.state(self._clock.now_ms()) is State.ACTIVE
         known = self._known(item, place, own, applies)
         if known is not None:
@@ -149,6 +152,24 @@ class Judge:
         path = layer.folder / item.file.rpartition("/")[2]
         return parsed(layer, path, item.data, Signature(0, len(item.data)), self._clock.zone())
 
+    def _with_fields(self, item: Item, place: Place) -> FoundFile | None:
+        """A note as it would lie in a layer with the frontmatter it came with; None when it has none to keep."""
+        if not item.has_fields:
+            return None
+        layer = self._stand_in(place)
+        entry = new_imported(item, layer, self._clock.now_ms())
+        try:
+            data = with_foreign_fields(item, entry)
+        except SparkError as error:
+            return FoundFile(
+                layer, layer.folder / entry.file, item.data, Signature(0, 0), None, "", error.message, False
+            )
+        return parsed(layer, layer.folder / entry.file, data, Signature(0, len(data)), self._clock.zone())
+
+    def _stand_in(self, place: Place) -> Layer:
+        """The layer of a place; for a project nothing was ever written to, one of its kind to judge by."""
+        return place.layer or replace(self._layers.user(), scope=place.scope)
+
     def _known(self, item: Item, place: Place, own: FoundFile | None, applies: bool) -> Verdict | None:
         """Whether the store has it: the same id, or an active entry of its name; an expired holder gives way."""
         planned = self._planned.get((place.key, item.name)) if applies else None
@@ -186,6 +207,11 @@ def _owner(item: Item, wish: Wish) -> tuple[Scope, str | None]:
     if wish.scope is not None:
         return wish.scope, wish.agent
     return (Scope.PROJECT if item.type is MemoryType.PROJECT else Scope.USER), None
+
+
+def _unfit(file: FoundFile) -> Verdict:
+    gate = Gate.SENSITIVE if file.sensitive else Gate.INVALID
+    return Verdict(Outcome.DROPPED, gate, file.reason or "unreadable")
 
 
 def wording(item: Item) -> Wording:

@@ -258,10 +258,75 @@ def test_a_target_that_moved_on_is_not_changed(place: Place, action: str, by: st
                 path.write_text(path.read_text("utf-8").replace("answers briefly", "by hand"), "utf-8")
         with pytest.raises(VersionConflict) as caught:
             engine.candidates.confirm(candidate.id, candidate.digest)
-        assert caught.value.details == {"current_version": 2, "base_version": 1}
+        gone = {"state": "archived"} if by == "archive" else {}
+        assert caught.value.details == {"current_version": 2, "base_version": 1, **gone}
         assert state(engine, candidate) is CandidateState.PENDING
-        assert engine.candidates.get(candidate.id).target_changed
+        shown = engine.candidates.get(candidate.id)
+        assert (shown.target_changed, shown.target_gone) == (True, bool(gone))
         assert engine.listing.entry(target.id).version == 2
+
+
+MAKERS = {"update": update_of, "forget": forget}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_the_difference_to_a_target_that_moved_on_is_confirmed_once_it_was_shown(place: Place, kind: str) -> None:
+    with place.open() as engine:
+        target = engine.store.add(draft("style", "answers briefly"))
+        candidate = MAKERS[kind](engine, target)
+        engine.store.edit(target.id, Changes(description="the person's newer words"))
+        shown = engine.candidates.get(candidate.id)
+        assert (shown.target_changed, shown.target_version) == (True, 2)
+        assert shown.candidate.digest == digest_of(*_texts(candidate), 2) != candidate.digest
+        entry = engine.candidates.confirm(candidate.id, shown.candidate.digest)
+        assert (entry.id, entry.version, state(engine, candidate)) == (target.id, 3, CandidateState.CONFIRMED)
+        assert complaints(place, engine) == []
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_difference_that_changed_after_it_was_shown_is_not_confirmed(place: Place, kind: str) -> None:
+    with place.open() as engine:
+        target = engine.store.add(draft("style", "answers briefly"))
+        candidate = MAKERS[kind](engine, target)
+        engine.store.edit(target.id, Changes(description="newer words"))
+        seen = engine.candidates.get(candidate.id).candidate.digest
+        engine.store.edit(target.id, Changes(description="still newer words"))
+        with pytest.raises(DigestMismatch) as caught:
+            engine.candidates.confirm(candidate.id, seen)
+        assert caught.value.details == {"digest": engine.candidates.get(candidate.id).candidate.digest}
+        assert engine.listing.entry(target.id).description == "still newer words"
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_candidate_whose_target_is_out_of_use_says_so_and_can_be_rejected(place: Place, kind: str) -> None:
+    with place.open() as engine:
+        target = engine.store.add(draft("style", "answers briefly"))
+        candidate = MAKERS[kind](engine, target)
+        other = forget(engine, target) if kind == "update" else update_of(engine, target)
+        engine.store.archive([target.id])
+        shown = engine.candidates.get(candidate.id)
+        assert (shown.target_gone, shown.candidate.digest) == (True, candidate.digest)
+        assert engine.candidates.reject(candidate.id).state is CandidateState.REJECTED
+        assert not engine.candidates.get(candidate.id).target_gone
+        engine.store.unarchive([target.id])
+        back = engine.candidates.get(other.id)
+        assert (back.target_gone, back.target_version) == (False, 3)
+        engine.candidates.confirm(other.id, back.candidate.digest)
+
+
+def test_what_would_be_forgotten_is_shown_as_it_is_now(place: Place) -> None:
+    with place.open() as engine:
+        target = engine.store.add(draft("style", "answers briefly", "old body"))
+        candidate = forget(engine, target)
+        engine.store.edit(target.id, Changes(description="newer words", body="new body\n"))
+        shown = engine.candidates.get(candidate.id).candidate
+        assert (shown.description, shown.body) == ("newer words", "new body")
+        engine.candidates.confirm(candidate.id, shown.digest)
+        assert state_of(engine, target.id) == "invalid"
+
+
+def _texts(candidate: Candidate) -> tuple[str, str, str]:
+    return candidate.name, candidate.description, candidate.body
 
 
 def test_an_update_of_an_expired_target_becomes_an_entry_of_its_own(place: Place) -> None:

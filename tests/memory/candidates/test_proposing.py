@@ -1,9 +1,12 @@
 """What is put before a person, once: gates at the door, a limit for models, thirty days (02 §8)."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.errors import DigestMismatch, NotFound
 from engine.events import CandidatesChanged
 from engine.memory.candidates.model import Action, CandidateState, Origin, Outcome, Quoted, digest_of, quoted
 from engine.memory.model import Changes, MemoryType, Scope
@@ -190,11 +193,96 @@ def test_a_decided_candidate_keeps_its_name_and_no_other_text(place: Place, deci
             case "expire":
                 place.clock.advance(days=30)
                 proposed(engine, "another")
-        [told] = engine.candidates.window(states=[each for each in ANY if each is not CandidateState.PENDING])
+                [told] = engine.candidates.window(states=[CandidateState.EXPIRED])
+                assert (told.candidate.body, told.candidate.decided_at) == ("", candidate.expires_at)
+                place.clock.advance(days=30)
+                proposed(engine, "a-third")
+                engine.candidates.reject(engine.candidates.pending()[0].id)
+        [*_, told] = engine.candidates.window(states=[each for each in ANY if each is not CandidateState.PENDING])
         assert (told.candidate.name, told.candidate.description, told.candidate.body) == ("a-rule", "", "")
     columns = "description || body || ifnull(evidence, '')"
     texts = run_sql(place.home.database, f"SELECT {columns} FROM memory_candidate WHERE name = 'a-rule'")
     assert texts == [("",)]
+
+
+@pytest.mark.parametrize("days", [31, 60, 10_000])
+def test_a_clock_that_ran_ahead_for_a_while_costs_no_waiting_text(place: Place, days: int) -> None:
+    with place.open() as engine:
+        candidate = proposed(engine, "a-rule", "answer briefly", entities=("mail",), evidence="said so")
+        place.clock.advance(days=days)
+        proposed(engine, "seen-ahead")
+        place.clock.advance(days=1)
+        proposed(engine, "seen-ahead-again")
+        place.clock.advance(days=-days - 1)
+        proposed(engine, "seen-today")
+        assert engine.candidates.get(candidate.id).candidate == candidate
+        assert engine.candidates.confirm(candidate.id, candidate.digest).description == "answer briefly"
+
+
+def test_the_text_of_what_ran_out_goes_thirty_days_after_that_was_seen(place: Place) -> None:
+    def text() -> list[tuple[object, ...]]:
+        return run_sql(place.home.database, "SELECT state, body FROM memory_candidate WHERE name = 'a-rule'")
+
+    with place.open() as engine:
+        candidate = proposed(engine, body="meadowlark")
+        for days, left in ((100, ("pending", "meadowlark")), (29, ("pending", "meadowlark")), (1, ("expired", ""))):
+            place.clock.advance(days=days)
+            proposed(engine, f"another-{days}")
+            assert text() == [left]
+        assert engine.candidates.get(candidate.id).candidate.decided_at == candidate.expires_at
+
+
+def test_what_was_decided_half_a_year_ago_is_forgotten_and_still_not_asked_again(place: Place) -> None:
+    with place.open() as engine:
+        source = engine.store.add(draft("a-source"))
+        candidate = proposed(engine, sources=(quoted(source),))
+        engine.candidates.reject(candidate.id)
+        place.clock.advance(days=179)
+        proposed(engine, "another")
+        assert engine.candidates.get(candidate.id).candidate.state is CandidateState.REJECTED
+        place.clock.advance(days=1)
+        proposed(engine, "a-third")
+        with pytest.raises(NotFound):
+            engine.candidates.get(candidate.id)
+        assert engine.candidates.propose(proposal(engine)).outcome is Outcome.ASKED_BEFORE
+    assert run_sql(place.home.database, "SELECT candidate FROM memory_candidate_source") == []
+
+
+def test_the_same_text_about_a_newer_target_aims_the_waiting_candidate_anew(place: Place) -> None:
+    with place.open() as engine:
+        target = engine.store.add(draft("style", "answers briefly"))
+        candidate = update_of(engine, target)
+        newer = engine.store.edit(target.id, Changes(description="the person's newer words"))
+        seen = engine.candidates.get(candidate.id).candidate.digest
+        again = update_of(engine, newer)
+        shown = engine.candidates.get(candidate.id)
+        assert (again.id, again.target, again.created_at) == (candidate.id, quoted(newer), candidate.created_at)
+        assert (shown.target_changed, shown.target_version, engine.candidates.count()) == (False, newer.version, 1)
+        # Who saw the old difference must look again; who saw the new one need not.
+        with pytest.raises(DigestMismatch):
+            engine.candidates.confirm(candidate.id, candidate.digest)
+        assert engine.candidates.confirm(candidate.id, seen).description == candidate.description
+
+
+@pytest.mark.parametrize("why", ["same version", "rejected", "another target"])
+def test_what_was_asked_about_that_very_version_is_not_asked_again(place: Place, why: str) -> None:
+    with place.open() as engine:
+        target = engine.store.add(draft("style", "answers briefly"))
+        candidate = update_of(engine, target)
+        wanted = proposal(
+            engine, "some-name", candidate.description, body=candidate.body, action=Action.UPDATE,
+            origin=Origin.EVOLUTION, target=quoted(target), type=MemoryType.USER,
+        )  # fmt: skip
+        if why == "rejected":
+            engine.candidates.reject(candidate.id)
+            wanted = replace(wanted, target=quoted(engine.store.edit(target.id, Changes(description="newer"))))
+        if why == "another target":
+            engine.store.archive([target.id])
+            other = engine.store.edit(engine.store.add(draft("style", "one")).id, Changes(description="two"))
+            wanted = replace(wanted, target=quoted(other))
+        assert engine.candidates.propose(wanted).outcome is Outcome.ASKED_BEFORE
+        stored = run_sql(place.home.database, "SELECT target_id, target_version FROM memory_candidate")
+        assert stored == [(target.id, 1)]
 
 
 @given(

@@ -4,7 +4,8 @@ import signal
 
 import pytest
 
-from engine.memory.candidates.model import Action, Candidate, CandidateState, Edits, Origin, quoted
+from engine.errors import DigestMismatch
+from engine.memory.candidates.model import Action, Candidate, CandidateState, Edits, Origin, digest_of, quoted
 from engine.memory.model import Changes, Entry
 from engine.runtime import Engine
 from engine.storage.faults import VARIABLE, Step
@@ -44,7 +45,9 @@ def test_an_undone_confirmation_waits_again_and_can_be_confirmed_again(place: Pl
         undo_last(engine)
         again = engine.candidates.get(candidate.id).candidate
         assert (again.state, again.result_id, again.operation) == (CandidateState.PENDING, None, None)
-        assert (again.wording, again.digest) == (candidate.wording, candidate.digest)
+        assert again.wording == candidate.wording
+        version = None if kind == "elevate" else engine.listing.entry(target.id).version
+        assert again.digest == digest_of(again.name, again.description, again.body, version)
         assert not engine.candidates.get(candidate.id).target_changed
         assert (state_of(engine, target.id), engine.listing.entry(target.id).description) == (
             "active",
@@ -67,6 +70,20 @@ def test_what_waits_again_is_the_text_that_was_confirmed(place: Place) -> None:
         again = engine.candidates.get(candidate.id).candidate
         assert (again.name, again.description, again.body) == ("renamed", "in one line", "edited")
         assert again.digest == again.wording.digest != candidate.digest
+
+
+def test_a_yes_to_a_difference_seen_long_ago_does_not_count_after_an_undo(place: Place) -> None:
+    with place.open() as engine:
+        target = engine.store.add(draft("style", "answers briefly"))
+        candidate = update_of(engine, target)
+        engine.store.edit(target.id, Changes(description="answers in rhyme"))
+        engine.candidates.confirm(candidate.id, engine.candidates.get(candidate.id).candidate.digest)
+        undo_last(engine)
+        assert engine.listing.entry(target.id).description == "answers in rhyme"
+        with pytest.raises(DigestMismatch):
+            engine.candidates.confirm(candidate.id, candidate.digest)
+        again = engine.candidates.get(candidate.id)
+        assert engine.candidates.confirm(candidate.id, again.candidate.digest).description == "answers at length"
 
 
 def test_an_undo_that_is_refused_leaves_the_candidate_confirmed(place: Place) -> None:
@@ -159,7 +176,7 @@ def test_an_undo_killed_at_any_step_is_whole_or_never_was(place: Place, kind: st
         assert told.state is (CandidateState.PENDING if undone else CandidateState.CONFIRMED)
         assert engine.history.changes(group=group)[0].undone is undone
         assert engine.listing.entry(entry.id).version == entry.version + undone
-        assert told.digest == candidate.digest
+        assert (told.digest == candidate.digest) is (kind == "elevate" or not undone)
         assert complaints(place, engine) == []
 
 

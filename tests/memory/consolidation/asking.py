@@ -1,6 +1,7 @@
 """Layers to consolidate, and a model that is asked over HTTP by the engine's own client."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -64,8 +65,14 @@ def consolidated(
 
 def shown_ids(prompt: str) -> list[str]:
     """The ids of the entries in a prompt."""
-    fenced = prompt.partition("<memories>\n")[2].partition("\n</memories>")[0]
-    return [json.loads(line)["id"] for line in fenced.splitlines()]
+    return [json.loads(line)["id"] for line in shown_lines(prompt).splitlines()]
+
+
+def shown_lines(prompt: str) -> str:
+    """What stands between the tags of a prompt."""
+    found = re.search(r"<(memories-[0-9a-f]{8})>\n(.*?)\n</\1>", prompt, re.DOTALL)
+    assert found is not None, prompt
+    return found[2]
 
 
 def _id(each: Entry | str) -> str:

@@ -1,6 +1,7 @@
 """ELEVATE: a rule behind several entries becomes a candidate, never a memory (02 §8)."""
 
 import logging
+import re
 
 import pytest
 
@@ -11,7 +12,7 @@ from engine.memory.model import Changes, MemoryType, Scope
 from spark_tui.demo.model_server import ModelServer
 from spark_tui.demo.steps import Say, Shape
 from tests.memory.candidates.proposing import SECRET
-from tests.memory.consolidation.asking import actions, consolidated, elevate, extracted, merge
+from tests.memory.consolidation.asking import actions, consolidated, elevate, extracted, merge, shown_lines
 from tests.support import Place, complaints, draft, durable
 
 
@@ -172,8 +173,10 @@ def test_memory_text_can_neither_end_the_fence_nor_give_orders(place: Place, mod
         extracted(engine, "two")
         consolidated(engine, model_server)
         [user] = [each["content"] for each in model_server.requests[0].body["messages"] if each["role"] == "user"]
-        assert user.count("</memories>") == 1
-        assert user.index("New task") < user.index("</memories>")
+        [tag] = set(re.findall(r"</memories-[0-9a-f]{8}>", user))
+        assert user.count(tag) == 1
+        assert user.index("New task") < user.index(tag)
+        assert tag[len("</memories-") : -1] not in shown_lines(user)
 
 
 def test_with_memory_switched_off_no_model_is_asked(place: Place, model_server: ModelServer) -> None:

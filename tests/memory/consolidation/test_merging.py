@@ -24,7 +24,7 @@ def test_the_kept_entry_keeps_its_words_and_takes_in_the_full_texts_of_the_other
         keep = extracted(engine, "pnpm", "uses pnpm", "The body.", entities=("pnpm",), confidence=0.7)
         long = "meadowlark " * 500
         two = extracted(engine, "package-manager", "the package manager is pnpm", long, entities=("Node.js", "PNPM"))
-        three = extracted(engine, "no-npm", "npm is not used", confidence=0.9)
+        three = extracted(engine, "no-npm", "pnpm instead of npm", confidence=0.9)
         place.clock.advance(days=1)
         report = consolidated(engine, model_server, actions(merge(keep, three, two)))
         [merged] = report.merged
@@ -35,7 +35,7 @@ def test_the_kept_entry_keeps_its_words_and_takes_in_the_full_texts_of_the_other
         assert engine.listing.body(keep.id) == (
             "The body.\n\n"
             f"## Merged: package-manager\n\nthe package manager is pnpm\n\n{long.strip()}\n\n"
-            "## Merged: no-npm\n\nnpm is not used\n"
+            "## Merged: no-npm\n\npnpm instead of npm\n"
         )
         for other in (two, three):
             gone = engine.listing.entry(other.id)
@@ -88,10 +88,10 @@ def test_what_a_person_does_during_the_model_call_survives(
         def meanwhile() -> None:
             match how:
                 case "edit":
-                    engine.store.edit(touched.id, Changes(description="the person's words"))
+                    engine.store.edit(touched.id, Changes(description="says the person's words"))
                 case "file":
                     path = place.path(touched)
-                    path.write_text(path.read_text("utf-8").replace(touched.description, "the person's words"), "utf-8")
+                    path.write_text(path.read_text("utf-8").replace(touched.description, "says the person's words"), "utf-8")
                 case "archive":
                     engine.store.archive([touched.id])
                 case "delete":
@@ -105,7 +105,7 @@ def test_what_a_person_does_during_the_model_call_survives(
         assert state_of(engine, untouched.id) == "active"
         assert engine.listing.body(untouched.id) == ""
         if how in ("edit", "file"):
-            assert engine.listing.entry(touched.id).description == "the person's words"
+            assert engine.listing.entry(touched.id).description == "says the person's words"
         assert complaints(place, engine) == []
         again = consolidated(engine, model_server, actions(merge(keep, other)))
         assert bool(again.merged) is (how in ("edit", "file"))
