@@ -326,7 +326,15 @@ def test_providers_are_read_in_the_order_of_the_file(path: Path) -> None:
 
     lab, claude, odd = settings.providers()
     models = ("embed-1", "embed-2")
-    assert lab == Provider("lab", "openai-compatible", "http://127.0.0.1:1234/v1", "LAB_KEY", models, True, timeouts=Timeouts(first_byte=LOCAL_FIRST_BYTE_S))
+    assert lab == Provider(
+        "lab",
+        "openai-compatible",
+        "http://127.0.0.1:1234/v1",
+        "LAB_KEY",
+        models,
+        True,
+        timeouts=Timeouts(first_byte=LOCAL_FIRST_BYTE_S),
+    )
     assert (claude.kind, claude.enabled, claude.models) == ("anthropic", False, ())
     assert (odd.kind, odd.models) == ("openai-compatible", ())
     assert settings.problems == ("providers.odd.models takes a list of names; none is used",)

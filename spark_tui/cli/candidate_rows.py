@@ -68,8 +68,12 @@ def candidate_page(shown: Shown, zone: tzinfo) -> list[ScreenRow]:
         rows += [(), *((("text", line),) for line in many_lines(each.body))]
     rows.append(())
     rows += [(("dim", f"{label:{LABEL}}"), ("text", one_line(value))) for label, value in _facts(each, zone) if value]
-    if shown.target_changed:
-        rows.append((("warning", _("its target has changed since: it cannot be confirmed any more")),))
+    if shown.target_gone:
+        rows.append((("warning", _("its target is not in use any more: it can only be rejected")),))
+    elif shown.target_changed:
+        rows.append(
+            (("warning", _("its target has changed since: the digest is that of the difference as it is now")),)
+        )
     return rows + list(_source_rows(shown))
 
 

@@ -24,6 +24,7 @@ def candidate_json(shown: Shown) -> Json:
         "sources": [{"id": source.id, "name": source.name, "changed": source.changed} for source in shown.sources],
         "target_id": each.target.id if each.target else None,
         "target_changed": shown.target_changed,
+        "target_gone": shown.target_gone,
         "replaces": each.replaces,
         "entities": list(each.entities),
         "valid_until": each.valid_until.isoformat() if each.valid_until else None,

@@ -31,6 +31,12 @@ _TITLES = {
     "embedding": N_("Search by meaning"),
     "tokens": N_("Token counts"),
     "injection": N_("Last injection"),
+    "extraction-model": N_("Extraction model"),
+    "jobs": N_("Queued work"),
+    "last-extraction": N_("Last turn learned from"),
+    "gates": N_("Dropped by the gates"),
+    "candidates": N_("Candidates"),
+    "consolidation": N_("Consolidation"),
     "quarantined": N_("Quarantined files"),
     "missing": N_("Missing files"),
 }

@@ -9,6 +9,8 @@ from spark_tui.text.safe import one_line
 _MEANINGS = {
     "memory.enabled": N_("The master switch: off stops injection, writing and consolidation."),
     "memory.extractionProviderId": N_("The provider that extracts memories; empty: the model of the turn."),
+    "model.defaultProviderId": N_("The provider that answers where nothing else is chosen."),
+    "model.defaultModel": N_("Its model; empty: the provider's first."),
     "memory.extractionModel": N_("The model that extracts memories; empty: the model of the turn."),
     "memory.embeddingProviderId": N_(
         "Search by meaning: local (the embedded model), none (words only), or an OpenAI-compatible provider."

@@ -91,7 +91,9 @@ def test_what_a_person_does_during_the_model_call_survives(
                     engine.store.edit(touched.id, Changes(description="says the person's words"))
                 case "file":
                     path = place.path(touched)
-                    path.write_text(path.read_text("utf-8").replace(touched.description, "says the person's words"), "utf-8")
+                    path.write_text(
+                        path.read_text("utf-8").replace(touched.description, "says the person's words"), "utf-8"
+                    )
                 case "archive":
                     engine.store.archive([touched.id])
                 case "delete":
