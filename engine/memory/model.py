@@ -272,9 +272,12 @@ def checked_name(name: str) -> str:
     if not wanted:
         raise ValidationFailed("the name needs at least one letter or digit")
     if wanted != name:
-        raise ValidationFailed(
-            "the name must be lower-case words joined by '-', at most 80 characters", f"use {wanted}", suggestion=wanted
-        )
+        from engine.memory.sensitive.scan import find_sensitive
+
+        rule = "the name must be lower-case words joined by '-', at most 80 characters"
+        if find_sensitive(name) is not None:  # a suggestion would repeat it
+            raise ValidationFailed(rule)
+        raise ValidationFailed(rule, f"use {wanted}", suggestion=wanted)
     return name
 
 

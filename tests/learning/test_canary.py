@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.memory.candidates.model import Action, Origin, Proposal
 from engine.memory.extraction.turn import Turn
 from spark_tui.demo.model_server import ModelServer
 from spark_tui.demo.steps import ErrorAfter200, Fail, HangUp, Malformed, Say, Shape
@@ -122,6 +123,12 @@ def test_a_program_that_stays_open_keeps_nothing_of_a_turn_that_is_done(school: 
     )  # fmt: skip
     assert occurrences(school.place.home.root, b"Likes green tea") != []
     assert occurrences(school.place.home.root, *(each.encode() for each in PRIVATE)) == []
+    layer = school.engine.layers.user()
+    asked = Proposal(layer, Action.ELEVATE, Origin.CONSOLIDATION, "private", "koalalearn rule", "possumlearn body")
+    rule = school.engine.candidates.propose(asked).candidate
+    assert rule is not None
+    school.engine.candidates.reject(rule.id)
+    assert occurrences(school.place.home.root, *(each.encode() for each in PRIVATE)) == []
     taken = school.engine.intake.submit(Turn("bilbylearn", "dugonglearn"))
     assert taken.job is not None
     assert occurrences(school.place.home.root, b"bilbylearn") != []
@@ -143,6 +150,11 @@ def items_that_fall(day: Day) -> None:
         item("token", f"The token is {SECRETS[0]}", body="quokkalearn"),
         item("key-note", "A key", body=SECRETS[1]),
         item("database", "A database", entities=[SECRETS[2]]),
+        item(SECRETS[0], "quokkalearn with a secret name"),
+        item(SECRETS[2], "dugonglearn with another"),
+        {"scope": "user", "type": "user", "description": "dingolearn is what I do right now", "confidence": 0.9},
+        {"scope": "user", "type": "user", "description": f"dingolearn {SECRETS[0]}", "confidence": 0.9},
+        {"scope": "nowhere", "type": "user", "description": "bilbylearn too", "confidence": 0.9},
         item("tea-again", "likes GREEN tea", body="numbatlearn"),
         item("elsewhere", "bilbylearn", scope="nowhere"),
         {"name": "half", "scope": "user", "text": "dugonglearn"},
@@ -186,6 +198,7 @@ def rules_that_are_turned_down(day: Day) -> None:
 
     rules = [
         rule("leaky", f"a rule with {SECRETS[1]}", "wombatlearn"),
+        rule(SECRETS[0], "platypuslearn under a secret name", ""),
         rule("private", "echidnalearn rule", "quokkalearn body"),
         rule("short", "Be short everywhere", "Because."),
         {"action": "dugonglearn"},
@@ -197,6 +210,7 @@ def rules_that_are_turned_down(day: Day) -> None:
     day.told("candidates", "reject", waiting["private"]["id"])
     confirm = ("candidates", "confirm", waiting["short"]["id"], "--digest", waiting["short"]["digest"])
     day.told(*confirm, "--description", f"numbatlearn {SECRETS[0]}")
+    day.told(*confirm, "--name", SECRETS[1])
     day.told(*confirm)
     day.look()
 

@@ -71,6 +71,7 @@ class Decisions:
                 candidate_rows.tidy(connection, self._clock.now_ms())
 
         self._store.retried(attempt)
+        self._database.checkpoint()  # a program that stays open would keep its text in the write-ahead log for days
         self._bus.announce(CandidatesChanged())
         _log.info("candidate %s rejected", candidate_id)
 

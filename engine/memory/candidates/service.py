@@ -38,6 +38,7 @@ from engine.memory.commit import Committer
 from engine.memory.entities import cleaned
 from engine.memory.layers import Layers
 from engine.memory.model import Entry, Layer, State
+from engine.memory.sensitive.scan import find_sensitive
 from engine.memory.store import MemoryStore, check_draft
 from engine.storage.database import Database
 
@@ -75,7 +76,7 @@ class Candidates:
         if wanted.description != proposal.description:
             _log.info("description of candidate %s tidied", wanted.name)
         with self._database.write() as connection:
-            answer = self._refused(connection, wanted) or self._queued(connection, wanted)
+            answer = _secret_name(proposal) or self._refused(connection, wanted) or self._queued(connection, wanted)
         if answer.outcome is Outcome.QUEUED:
             self._bus.announce(CandidatesChanged())
         _log.info("candidate %s (%s): %s", wanted.name, wanted.action, answer.outcome)
@@ -219,6 +220,12 @@ def _is_known(connection: apsw.Connection, layer: str, text: Wording, now: int) 
     if holder is None or holder.entry.state(now) is not State.ACTIVE or holder.entry.description != text.description:
         return False
     return without_sources(rows.body_of(connection, holder.rid)) == without_sources(text.body)
+
+
+def _secret_name(proposal: Proposal) -> Proposed | None:
+    """Looked at before the name is made a slug, which no longer shows what it was made of."""
+    found = find_sensitive(proposal.name)
+    return Proposed(Outcome.SENSITIVE, reason=found.kind) if found else None
 
 
 def _shown(connection: apsw.Connection, each: Candidate, now: int) -> Shown:

@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.memory.candidates.model import Proposal
 from engine.memory.model import Entry, slug
+from engine.memory.sensitive.scan import redact
 from engine.memory.transfer.sources import shortened
 
 ELEVATED: Final = ("## Elevated from", "## 升华来源")
@@ -52,5 +53,8 @@ def tidied(proposal: Proposal) -> Proposal:
     """A proposal in the form a memory has: a slug for a name, one line of at most 200 characters, no blank edges."""
     line = " ".join("".join(c if c.isprintable() else " " for c in proposal.description).split())
     return replace(
-        proposal, name=slug(proposal.name), description=shortened(line) if line else "", body=proposal.body.strip()
+        proposal,
+        name=slug(redact(proposal.name)),
+        description=shortened(line) if line else "",
+        body=proposal.body.strip(),
     )

@@ -17,6 +17,7 @@ from engine.memory.extraction.fields import (
 )
 from engine.memory.extraction.reading import Broken, clean, values
 from engine.memory.model import DESCRIPTION_MAX, MemoryType, Scope, slug
+from engine.memory.sensitive.scan import find_sensitive, redact
 
 BODY_KEPT: Final = 20_000
 """Most characters of a body that a model may write."""
@@ -34,6 +35,7 @@ class BadReason(StrEnum):
     TYPE = "bad_type"
     NAME = "no_name"
     DESCRIPTION = "no_description"
+    SECRET_NAME = "secret_name"
     MALFORMED = "malformed"
     CUT = "cut"
 
@@ -43,7 +45,8 @@ class DraftItem:
     """What a model wants remembered, before the gates.
 
     ``confidence`` is the number it gave, in range or not, None when it gave none; ``shortened`` says that the
-    description or body was longer than is kept, or the description had line breaks.
+    description or body was longer than is kept, or the description had line breaks. ``named`` is False when the name
+    is made of the description's words: where its text must not be repeated, nor must the name.
     """
 
     scope: Scope
@@ -56,6 +59,7 @@ class DraftItem:
     links: tuple[str, ...] = ()
     evidence: str | None = None
     shortened: bool = False
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +148,19 @@ def _lowered(found: Mapping[Any, Any]) -> dict[str, Any]:
 def _item(fields: Mapping[str, Any]) -> DraftItem | BadItem:
     description = as_line(fields.get("description"))
     raw_name = fields.get("name")
-    name = slug(clean(raw_name)) if isinstance(raw_name, str) else ""
-    name = name or _name_from(description)
+    given = clean(raw_name) if isinstance(raw_name, str) else ""
     scope, type_ = as_scope(fields.get("scope")), as_type(fields.get("type"))
+    if find_sensitive(given) is not None:  # looked at here: a slug no longer shows what it was made of
+        return BadItem("", BadReason.SECRET_NAME, scope)
+    name = slug(given)
     if not description or slug(description) in _FIELD_WORDS:  # a small model fills fields with their own names
         return BadItem(name, BadReason.DESCRIPTION, scope)
     if scope is None:
         return BadItem(name, BadReason.SCOPE)
     if type_ is None:
         return BadItem(name, BadReason.TYPE, scope)
+    named = name != ""
+    name = name or _name_from(description)
     if not name:
         return BadItem("", BadReason.NAME, scope)
     body = as_body(fields.get("body"))
@@ -168,6 +176,7 @@ def _item(fields: Mapping[str, Any]) -> DraftItem | BadItem:
         links=as_texts(fields.get("links"), split=True),
         evidence=evidence[0] if evidence else None,
         shortened=len(description) > DESCRIPTION_MAX or len(body) > BODY_KEPT or _has_breaks(fields["description"]),
+        named=named,
     )
 
 
@@ -187,4 +196,4 @@ def _name_from(description: str) -> str:
 
 def _name_in(text: str) -> str:
     found = _NAME.search(text)
-    return slug(clean(found[1])) if found else ""
+    return slug(redact(clean(found[1]))) if found else ""

@@ -21,7 +21,7 @@ from engine.errors import (
 from engine.memory import gate_log
 from engine.memory.evolution.evolution import Begun, Evolution, Origin
 from engine.memory.evolution.outcome import Settled, dropped
-from engine.memory.extraction.answer import BadItem, DraftItem, parse_items
+from engine.memory.extraction.answer import BadItem, BadReason, DraftItem, parse_items
 from engine.memory.extraction.batch import judge_batch
 from engine.memory.extraction.evidence import checked_evidence
 from engine.memory.extraction.items import item_from, item_json
@@ -176,10 +176,13 @@ class Extraction:
                 return self._layers.project()
 
     def _bad(self, bad: BadItem, turn: Turn) -> Told:
-        return self._noted(bad.name, bad.scope or Scope.USER, dropped(Gate.INVALID, bad.reason), turn)
+        gate = Gate.SENSITIVE if bad.reason is BadReason.SECRET_NAME else Gate.INVALID
+        return self._noted(bad.name, bad.scope or Scope.USER, dropped(gate, bad.reason), turn)
 
     def _told(self, item: DraftItem, settled: Settled, turn: Turn) -> Told:
-        return self._noted(item.name, item.scope, settled, turn)
+        """An item that is dropped leaves no text behind, so none that was made into a name either."""
+        name = item.name if item.named or settled.gate is None else ""
+        return self._noted(name, item.scope, settled, turn)
 
     def _noted(self, name: str, scope: Scope, settled: Settled, turn: Turn) -> Told:
         """The line for an item, written to the log, and to the gate log where it was dropped; a secret name is none."""
