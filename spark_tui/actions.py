@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from spark_tui.text.i18n import N_, _
 
 FRAME, MOVE, TYPING, FORM, DIALOG, MEMORY = "frame", "move", "typing", "form", "dialog", "memory"
+REVIEW, CANDIDATES, DROPPED, LEARNING, CHANGES = "review", "candidates", "dropped", "learning", "changes"
 GO, LOOK, CHANGE, MARK, PLACE = N_("Go"), N_("Look"), N_("Change"), N_("Mark"), N_("Move")
 GROUPS = (LOOK, CHANGE, MARK, GO, PLACE)
 
@@ -16,6 +17,8 @@ REFUSALS = {
     "writable_row": N_("nothing here can be changed"),
     "undo": N_("nothing to undo"),
     "search": N_("only in a search"),
+    "source": N_("there is no memory to open"),
+    "retry": N_("only failed jobs and those without a model run again"),
 }
 """Why an action does nothing, by its condition."""
 
@@ -69,6 +72,7 @@ class Action:
 
 _AREAS = (
     Action("area.memory", ("1", "g m"), N_("memory"), N_("Open the memories"), FRAME, GO),
+    Action("area.candidates", ("2", "g c"), N_("candidates"), N_("Open what waits for your decision"), FRAME, GO),
     Action("area.settings", ("7", "g o"), N_("settings"), N_("Open the settings"), FRAME, GO),
     Action("area.doctor", ("8", "g d"), N_("doctor"), N_("Check what works and what does not"), FRAME, GO),
 )
@@ -127,7 +131,82 @@ _MEMORY = (
     Action("memory.workspace", ("w",), N_("workspace"), N_("Switch to another workspace"), MEMORY, GO, priority=22),
 )
 
-ACTIONS: tuple[Action, ...] = (*_AREAS, *_FRAME, *_MOVES, *_MEMORY)
+_REVIEW = (
+    Action(
+        "review.next", ("]",), N_("next tab"), N_("Candidates, dropped, learning, changes"), REVIEW, GO, priority=24
+    ),
+    Action("review.previous", ("[",), N_("previous tab"), N_("The tab before"), REVIEW, GO),
+)
+
+_CANDIDATES = (
+    Action(
+        "candidates.confirm",
+        ("y",),
+        N_("confirm"),
+        N_("Say yes: it is remembered as shown"),
+        CANDIDATES,
+        CHANGE,
+        _EDITS,
+        80,
+    ),
+    Action(
+        "candidates.reject", ("n",), N_("reject"), N_("Say no; it is never asked again"), CANDIDATES, CHANGE, _EDITS, 78
+    ),
+    Action(
+        "candidates.rename", ("r",), N_("rename"), N_("Confirm it under another name"), CANDIDATES, CHANGE, _EDITS, 56
+    ),
+    Action(
+        "candidates.edit", ("e",), N_("edit"), N_("Edit its text, then confirm that"), CANDIDATES, CHANGE, _EDITS, 58
+    ),
+    Action("candidates.source", ("s",), N_("source"), N_("Open a memory it rests on"), CANDIDATES, LOOK, "source", 46),
+    Action(
+        "candidates.undo", ("u",), N_("undo"), N_("Take the last confirmation back"), CANDIDATES, CHANGE, "undo", 48
+    ),
+    Action(
+        "candidates.mark", ("space",), N_("mark"), N_("Mark the candidate and step down"), CANDIDATES, MARK, "row", 30
+    ),
+    Action(
+        "candidates.mark-all", ("*",), N_("mark all"), N_("Mark every candidate, or none"), CANDIDATES, MARK, "row", 12
+    ),
+    Action(
+        "candidates.range",
+        ("V",),
+        N_("range"),
+        N_("Mark candidates from here to the cursor"),
+        CANDIDATES,
+        MARK,
+        "row",
+        10,
+    ),
+)
+
+_DROPPED = (
+    Action("dropped.gate", ("/",), N_("gate"), N_("Show what one gate dropped"), DROPPED, LOOK, "row", 70),
+    Action("dropped.write", ("a",), N_("write it"), N_("Write it by hand all the same"), DROPPED, CHANGE, _EDITS, 72),
+)
+
+_LEARNING = (
+    Action(
+        "learning.retry",
+        ("r",),
+        N_("retry"),
+        N_("Run a job again that failed or had no model"),
+        LEARNING,
+        CHANGE,
+        "retry",
+        72,
+    ),
+    Action("learning.source", ("s",), N_("memory"), N_("Open what came of it"), LEARNING, LOOK, "source", 46),
+)
+
+_CHANGES = (
+    Action("changes.undo", ("u",), N_("undo"), N_("Take this step back, whole"), CHANGES, CHANGE, "undo", 72),
+    Action("changes.source", ("s",), N_("memory"), N_("Open the memory"), CHANGES, LOOK, "source", 46),
+)
+
+ACTIONS: tuple[Action, ...] = (
+    *_AREAS, *_FRAME, *_MOVES, *_MEMORY, *_REVIEW, *_CANDIDATES, *_DROPPED, *_LEARNING, *_CHANGES,
+)  # fmt: skip
 _BY_ID = {action.id: action for action in ACTIONS}
 
 
@@ -162,6 +241,11 @@ def keys_markdown() -> str:
     rows = ["# Keys", "", "Made from the action table; every action is also in the palette (`ctrl+p` or `:`)."]
     titles = {
         MEMORY: "Memory",
+        CANDIDATES: "Candidates",
+        DROPPED: "Candidates: dropped",
+        LEARNING: "Candidates: learning",
+        CHANGES: "Candidates: changes",
+        REVIEW: "Between the tabs of Candidates",
         MOVE: "Lists and pages",
         FRAME: "Everywhere",
         TYPING: "While typing in a field",

@@ -43,6 +43,30 @@ def _memory() -> Screen[None]:
     return MemoryScreen()
 
 
+def _candidates() -> Screen[None]:
+    from spark_tui.screens.candidates import CandidatesScreen
+
+    return CandidatesScreen()
+
+
+def _dropped() -> Screen[None]:
+    from spark_tui.screens.candidates_dropped import DroppedScreen
+
+    return DroppedScreen()
+
+
+def _learning() -> Screen[None]:
+    from spark_tui.screens.candidates_learning import LearningScreen
+
+    return LearningScreen()
+
+
+def _changes() -> Screen[None]:
+    from spark_tui.screens.candidates_changes import ChangesScreen
+
+    return ChangesScreen()
+
+
 def _settings() -> Screen[None]:
     from spark_tui.screens.settings import SettingsScreen
 
@@ -63,6 +87,10 @@ class SparkApp(App[None], inherit_bindings=False):
     MODES: ClassVar[dict[str, str | Callable[[], Screen]]] = {
         OPENING: _opening,
         FIRST_AREA: _memory,
+        "candidates": _candidates,
+        "dropped": _dropped,
+        "learning": _learning,
+        "changes": _changes,
         "settings": _settings,
         "doctor": _doctor,
     }
@@ -127,9 +155,21 @@ class SparkApp(App[None], inherit_bindings=False):
         if self.engine is not None:
             self.switch_mode(area)
 
+    def show_memory(self, key: str) -> None:
+        """Go to the memories with the cursor on this one, whatever is filtered there."""
+        from spark_tui.screens.host import Offers
+
+        self.go_to(FIRST_AREA)
+        if isinstance(self.screen, Offers):
+            self.screen.go_to_offered(key)
+
     def do_area_memory(self) -> None:
         """Area 1."""
         self.go_to(FIRST_AREA)
+
+    def do_area_candidates(self) -> None:
+        """Area 2."""
+        self.go_to("candidates")
 
     def do_area_settings(self) -> None:
         """Area 7."""

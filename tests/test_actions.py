@@ -15,6 +15,10 @@ from spark_tui.text.i18n import use_language
 
 PLACES = (
     (actions.MEMORY, actions.MOVE, actions.FRAME),
+    (actions.CANDIDATES, actions.REVIEW, actions.MOVE, actions.FRAME),
+    (actions.DROPPED, actions.REVIEW, actions.MOVE, actions.FRAME),
+    (actions.LEARNING, actions.REVIEW, actions.MOVE, actions.FRAME),
+    (actions.CHANGES, actions.REVIEW, actions.MOVE, actions.FRAME),
     (actions.FORM, actions.DIALOG, actions.MOVE),
     (actions.FORM, actions.TYPING),
 )

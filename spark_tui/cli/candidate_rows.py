@@ -3,32 +3,16 @@
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
-from engine.memory.candidates.model import Action, Candidate, CandidateState, Origin, Shown
+from engine.memory.candidates.model import Candidate, CandidateState, Shown
+from spark_tui.presenters.candidate_words import action_word, origin_word, state_word, target_words
 from spark_tui.presenters.tables import laid_out
 from spark_tui.presenters.words import scope_word, type_word
 from spark_tui.text.dates import age, moment
-from spark_tui.text.i18n import N_, _, ngettext
+from spark_tui.text.i18n import _, ngettext
 from spark_tui.text.lines import ScreenRow
 from spark_tui.text.safe import many_lines, one_line
 
 LABEL = 12
-_ACTIONS = {
-    Action.ADD: N_("add"),
-    Action.ELEVATE: N_("general rule"),
-    Action.UPDATE: N_("change"),
-    Action.DELETE: N_("take out of use"),
-}
-_ORIGINS = {
-    Origin.CONSOLIDATION: N_("consolidation"),
-    Origin.EVOLUTION: N_("extraction"),
-    Origin.IMPORT: N_("import"),
-}
-_STATES = {
-    CandidateState.PENDING: N_("waits for you"),
-    CandidateState.CONFIRMED: N_("confirmed"),
-    CandidateState.REJECTED: N_("rejected"),
-    CandidateState.EXPIRED: N_("expired"),
-}
 
 
 def candidate_table(found: Sequence[Shown], now_ms: int, width: int) -> list[ScreenRow]:
@@ -37,8 +21,8 @@ def candidate_table(found: Sequence[Shown], now_ms: int, width: int) -> list[Scr
         [
             ("accent", each.candidate.id),
             ("dim", age(each.candidate.created_at, now_ms)),
-            ("text", _(_ACTIONS[each.candidate.action])),
-            ("dim", _(_STATES[each.candidate.state])),
+            ("text", action_word(each.candidate.action)),
+            ("dim", state_word(each.candidate.state)),
             ("dim", scope_word(each.candidate.scope)),
             ("strong", one_line(each.candidate.name)),
             ("text", one_line(each.candidate.description)),
@@ -68,18 +52,14 @@ def candidate_page(shown: Shown, zone: tzinfo) -> list[ScreenRow]:
         rows += [(), *((("text", line),) for line in many_lines(each.body))]
     rows.append(())
     rows += [(("dim", f"{label:{LABEL}}"), ("text", one_line(value))) for label, value in _facts(each, zone) if value]
-    if shown.target_gone:
-        rows.append((("warning", _("its target is not in use any more: it can only be rejected")),))
-    elif shown.target_changed:
-        rows.append(
-            (("warning", _("its target has changed since: the digest is that of the difference as it is now")),)
-        )
+    if target_words(shown):
+        rows.append((("warning", target_words(shown)),))
     return rows + list(_source_rows(shown))
 
 
 def _facts(each: Candidate, zone: tzinfo) -> Iterator[tuple[str, str]]:
-    yield _("action"), f"{_(_ACTIONS[each.action])} ({_(_ORIGINS[each.origin])})"
-    yield _("state"), _(_STATES[each.state])
+    yield _("action"), f"{action_word(each.action)} ({origin_word(each.origin)})"
+    yield _("state"), state_word(each.state)
     yield _("scope"), " ".join(filter(None, (scope_word(each.scope), each.scope_ref)))
     yield _("target"), each.target.id if each.target else ""
     yield _("became"), each.result_id or ""

@@ -7,10 +7,10 @@ from spark_tui.screens.dialogs.choose import Choice, ChooseDialog
 from spark_tui.text.i18n import _
 
 if TYPE_CHECKING:
-    from spark_tui.screens.memory_verbs import MemoryVerbs
+    from spark_tui.screens.engine_screen import EngineScreen
 
 
-async def ask_whether_to_commit(screen: "MemoryVerbs") -> None:
+async def ask_whether_to_commit(screen: "EngineScreen") -> None:
     """Ask, unless it is decided or the question was left open in this run already."""
     workspace = screen.engine.layers.workspace
     if isinstance(workspace, Unbound) or workspace.root in screen.host.asked_to_commit:

@@ -9,6 +9,7 @@ from textual.screen import Screen
 
 from engine.errors import SparkError
 from spark_tui import actions
+from spark_tui.presenters.candidate_words import waiting_words
 from spark_tui.presenters.doctor_lines import Finding, finding_lines, finding_mark, finding_title, summary, worst_first
 from spark_tui.presenters.problems import problem
 from spark_tui.screens.dialogs.text_view import TextViewDialog
@@ -80,7 +81,8 @@ class DoctorScreen(ActionKeys, Screen[None]):
         self._findings = {each.id: each for each in findings}
         self.list.set_source(ListSource([_row(each) for each in worst_first(findings)]))
         words, style = summary(findings)
-        self.top_line.show([Word(_("doctor"), "strong", 100)], [Word(words, style, 90)])
+        waiting = Word(waiting_words(engine_of(self).candidates.count()), "accent", 65)
+        self.top_line.show([Word(_("doctor"), "strong", 100)], [waiting, Word(words, style, 90)])
         self._peek()
 
     def _fail(self, _question: object, error: SparkError) -> None:

@@ -35,6 +35,14 @@ class Host(Protocol):
         """Back to the first area, or out of the program from there."""
         ...
 
+    def go_to(self, area: str) -> None:
+        """Show an area by its name."""
+        ...
+
+    def show_memory(self, key: str) -> None:
+        """Go to the memories with the cursor on this one, whatever is filtered there."""
+        ...
+
     def shown(self) -> None:
         """To be called when the first area shows what there is."""
         ...

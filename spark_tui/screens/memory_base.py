@@ -2,21 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 
 from engine.errors import SparkError
-from engine.events import EmbeddingProgress, Fact, MemoryChanged, SearchDegraded, SettingsChanged
+from engine.events import CandidatesChanged, EmbeddingProgress, Fact, MemoryChanged, SearchDegraded, SettingsChanged
 from engine.memory.model import Entry
 from spark_tui import actions
 from spark_tui.presenters.first_steps import first_steps
 from spark_tui.presenters.memory_detail import peek_lines
 from spark_tui.presenters.problems import problem
-from spark_tui.screens.host import Host, engine_of, host_of
+from spark_tui.screens.engine_screen import EngineScreen
 from spark_tui.screens.latest import Latest
 from spark_tui.screens.memory_columns import columns
 from spark_tui.screens.memory_filter import Shown
@@ -27,7 +26,6 @@ from spark_tui.screens.memory_search import Asked, Found, find
 from spark_tui.screens.memory_source import FoundSource, MemorySource, StoreSource
 from spark_tui.screens.memory_words import Standing, empty_words, left_words, right_words
 from spark_tui.text.i18n import _
-from spark_tui.widgets.action_keys import ActionKeys
 from spark_tui.widgets.divider import Divider
 from spark_tui.widgets.facet_bar import Facet, FacetBar
 from spark_tui.widgets.filter_box import FilterBox
@@ -37,13 +35,10 @@ from spark_tui.widgets.rows import Column
 from spark_tui.widgets.top_line import TopLine
 from spark_tui.widgets.window_list import WindowList
 
-if TYPE_CHECKING:
-    from engine.runtime import Engine
-
 TICK_S = 60.0
 
 
-class MemoryBase(ActionKeys, Screen[None]):
+class MemoryBase(EngineScreen):
     """Every memory a person sees here; the cursor stays on its memory whatever changes around it."""
 
     CONTEXTS: ClassVar[tuple[str, ...]] = (actions.MEMORY, actions.MOVE, actions.FRAME)
@@ -88,16 +83,6 @@ class MemoryBase(ActionKeys, Screen[None]):
         yield KeyBar()
 
     @property
-    def host(self) -> Host:
-        """The app."""
-        return host_of(self)
-
-    @property
-    def engine(self) -> "Engine":
-        """The open home."""
-        return engine_of(self)
-
-    @property
     def source(self) -> MemorySource | None:
         """Where the rows come from, once there are any."""
         source = self.list.source
@@ -130,7 +115,7 @@ class MemoryBase(ActionKeys, Screen[None]):
                         self.pane.reload()
                 case EmbeddingProgress():
                     self._show_progress(fact)
-                case SettingsChanged() | SearchDegraded():
+                case SettingsChanged() | SearchDegraded() | CandidatesChanged():
                     self.refresh_all()
 
     def refresh_all(self) -> None:

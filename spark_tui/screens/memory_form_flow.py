@@ -17,6 +17,8 @@ from spark_tui.text.i18n import _
 from spark_tui.text.safe import one_line
 
 if TYPE_CHECKING:
+    from engine.runtime import Engine
+    from spark_tui.screens.engine_screen import EngineScreen
     from spark_tui.screens.memory_verbs import MemoryVerbs
 
 
@@ -29,17 +31,17 @@ class FormFlow:
 
     async def add(self) -> None:
         """A new memory; the form starts in the scope, type and agent that are shown."""
-        shown, scopes = self._screen.shown, self._scopes()
+        shown, scopes = self._screen.shown, usable_scopes(self._engine)
         scope = shown.scope if shown.scope in scopes else Scope.USER
-        start = new_values(scope, shown.type or _type_for(scope), shown.agent or "")
-        draft = await self._resumed(NEW)
+        start = new_values(scope, shown.type or usual_type(scope), shown.agent or "")
+        draft = await resumed_draft(self._screen, NEW)
         task = FormTask(
             title=_("new memory"),
             draft_key=NEW,
             values={**start, **draft.fields} if draft else start,
             save=lambda values, version, mine: self._engine.store.add(draft_of(values, self._screen.today)),
             scopes=scopes,
-            agents=self._agents(),
+            agents=known_agents(self._engine),
             resumed=draft is not None,
         )
         entry = await self._filled(task, _("added {name}"))
@@ -55,7 +57,7 @@ class FormFlow:
         if entry.file_state is not None:
             self._screen.say(_("its file is broken or gone: h restores it, E opens the file"), "warning")
             return
-        draft = await self._resumed(key)
+        draft = await resumed_draft(self._screen, key)
         await self._filled(self._edit_task(entry, body, draft), _("saved {name}"))
 
     def versions(self, key: str, values: Values, base: int) -> Versions:
@@ -95,31 +97,36 @@ class FormFlow:
             screen.say(_("not saved; the draft is kept and offered next time"), "warning")
         return entry
 
-    async def _resumed(self, key: str) -> FormDraft | None:
-        """The draft of a form, when there is one and the person wants it."""
-        drafts = self._screen.host.drafts
-        draft = drafts.find(key)
-        if draft is None:
-            return None
-        first = one_line(draft.fields.get("description", "")) or _("no description yet")
-        choices = [
-            Choice("go on", _("go on with it"), first),
-            Choice("anew", _("start anew"), _("the draft is dropped")),
-        ]
-        chosen = await self._screen.app.push_screen_wait(ChooseDialog(_("there is a draft"), choices))
-        if chosen == "anew":
-            drafts.drop(key)
-        return draft if chosen == "go on" else None
 
-    def _scopes(self) -> list[Scope]:
-        bound = isinstance(self._engine.layers.workspace, Workspace)
-        return [scope for scope in Scope if scope is not Scope.PROJECT or bound]
-
-    def _agents(self) -> Sequence[str]:
-        known = [layer.ref for layer in self._engine.layers.agents() if layer.ref]
-        return tuple(dict.fromkeys([*known, *BUILT_IN_AGENTS]))
+async def resumed_draft(screen: "EngineScreen", key: str) -> FormDraft | None:
+    """The draft of a form, when there is one and the person wants it."""
+    drafts = screen.host.drafts
+    draft = drafts.find(key)
+    if draft is None:
+        return None
+    first = one_line(draft.fields.get("description", "")) or _("no description yet")
+    choices = [
+        Choice("go on", _("go on with it"), first),
+        Choice("anew", _("start anew"), _("the draft is dropped")),
+    ]
+    chosen = await screen.app.push_screen_wait(ChooseDialog(_("there is a draft"), choices))
+    if chosen == "anew":
+        drafts.drop(key)
+    return draft if chosen == "go on" else None
 
 
-def _type_for(scope: Scope) -> MemoryType:
+def usable_scopes(engine: "Engine") -> list[Scope]:
+    """The scopes a memory can be written to from here: a project needs a workspace."""
+    bound = isinstance(engine.layers.workspace, Workspace)
+    return [scope for scope in Scope if scope is not Scope.PROJECT or bound]
+
+
+def known_agents(engine: "Engine") -> Sequence[str]:
+    """Agents that have memories, then the built-in ones."""
+    known = [layer.ref for layer in engine.layers.agents() if layer.ref]
+    return tuple(dict.fromkeys([*known, *BUILT_IN_AGENTS]))
+
+
+def usual_type(scope: Scope) -> MemoryType:
     """What a memory of a scope mostly is."""
     return MemoryType.PROJECT if scope is Scope.PROJECT else MemoryType.FEEDBACK

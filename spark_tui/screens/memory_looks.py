@@ -1,24 +1,17 @@
 """Looking at memories: search, sort, filter, marks, another day, another workspace, injection; none of it writes a memory."""
 
-import asyncio
-from collections.abc import Callable, Sequence
-from datetime import date
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from textual import on
 
-from engine.clock import local_day
-from engine.errors import SparkError
 from engine.memory.workspaces import Workspace
-from spark_tui.presenters.problems import problem
 from spark_tui.screens.memory_base import MemoryBase
 from spark_tui.screens.memory_filter import Shown
 from spark_tui.screens.memory_overview import workspace_name
 from spark_tui.screens.memory_search import Asked
 from spark_tui.text.i18n import _, ngettext
-from spark_tui.text.lines import plain
-from spark_tui.text.width import cells
 from spark_tui.widgets.facet_bar import FacetBar
 from spark_tui.widgets.filter_box import FilterBox
 from spark_tui.widgets.window_list import WindowList
@@ -28,9 +21,7 @@ if TYPE_CHECKING:
     from spark_tui.presenters.injection_lines import Preview
     from spark_tui.screens.dialogs.injection_preview import Wish
 
-Answer = TypeVar("Answer")
 _OFFERED = 8
-_BESIDE = 14  # what stands at the right end of the bottom line
 
 
 class MemoryLooks(MemoryBase):
@@ -119,23 +110,6 @@ class MemoryLooks(MemoryBase):
         if was_away:
             self.show_page()
         return was_away
-
-    async def in_thread(self, action: Callable[[], Answer]) -> Answer | None:
-        """The answer of a call that may take time; its typed error is said at the bottom and answers None."""
-        try:
-            return await asyncio.to_thread(action)
-        except SparkError as error:
-            self.tell(problem(error))
-            return None
-
-    def tell(self, text: str, style: str = "error") -> None:
-        """Say what went wrong at the bottom, or in a sheet when it does not fit there: a reason is never cut."""
-        from spark_tui.screens.dialogs.text_view import TextViewDialog
-
-        if cells(text) + _BESIDE <= self.size.width:
-            self.say(text, style)
-        else:
-            self.app.push_screen(TextViewDialog(_("what happened"), plain(text)))
 
     def offered(self, typed: str) -> "Sequence[PaletteItem]":
         """Memories whose name or description holds what was typed into the palette."""
@@ -282,8 +256,3 @@ class MemoryLooks(MemoryBase):
             dropped=[(each.id, each.reason.value) for each in injection.dropped],
             entries={id_: engine.listing.entry(id_) for id_ in ids},
         )
-
-    @property
-    def today(self) -> date:
-        """The local day."""
-        return local_day(self.engine.clock.now_ms(), self.engine.clock.zone())

@@ -38,6 +38,7 @@ class Overview:
     project: str
     readiness: Readiness
     source: StoreSource | None
+    pending: int = 0
 
 
 def read_overview(engine: "Engine", glance: Glance) -> Overview:
@@ -58,6 +59,7 @@ def read_overview(engine: "Engine", glance: Glance) -> Overview:
         project=project.label if project else "",
         readiness=Readiness(search.enabled, search.model, workspace_name(engine), short_path(engine.home.root)),
         source=_source(engine, glance, now) if glance.listed else None,
+        pending=engine.candidates.count(),
     )
 
 

@@ -35,10 +35,6 @@ class MemoryVerbs(MemoryLooks):
         super().__init__()
         self.done_here: list[Done] = []
 
-    def can_writable(self) -> bool:
-        """Whether this home may be written from here."""
-        return self.host.refusal is None
-
     def can_writable_row(self) -> bool:
         """Whether there is a memory to write to."""
         return self.can_writable() and self.can_row()

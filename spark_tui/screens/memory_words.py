@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from engine.memory.retrieval import SearchStatus
+from spark_tui.presenters.candidate_words import waiting_words
 from spark_tui.presenters.top_words import search_word
 from spark_tui.presenters.words import scope_word, state_word, type_word
 from spark_tui.screens.memory_filter import Shown
@@ -41,9 +42,12 @@ def left_words(overview: Overview, standing: Standing) -> list[Word]:
 
 
 def right_words(overview: Overview, standing: Standing) -> list[Word]:
-    """How things stand: writing refused, another day, search."""
+    """How things stand: writing refused, another day, candidates that wait, search."""
     words, style = search_word(overview.search)
-    found = [Word(words, style, 70 if style == "warning" else 50)]
+    found = [
+        Word(waiting_words(overview.pending), "accent", 65),
+        Word(words, style, 70 if style == "warning" else 50),
+    ]
     if standing.shown.day is not None:
         found.insert(0, Word(_("as of {day}").format(day=day(standing.shown.day)), "accent", 90))
     if standing.refusal is not None:

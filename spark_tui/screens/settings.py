@@ -10,8 +10,9 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from engine.errors import SparkError
-from engine.events import EmbeddingProgress, Fact, SettingsChanged
+from engine.events import CandidatesChanged, EmbeddingProgress, Fact, SettingsChanged
 from spark_tui import actions
+from spark_tui.presenters.candidate_words import waiting_words
 from spark_tui.presenters.paths import short_path
 from spark_tui.presenters.problems import problem
 from spark_tui.presenters.settings_lines import SettingView, setting_lines, value_word
@@ -82,7 +83,7 @@ class SettingsScreen(ActionKeys, Screen[None]):
 
     def hear(self, facts: Sequence[Fact]) -> None:
         """A setting changed somewhere, or vectors are being made."""
-        if any(isinstance(fact, SettingsChanged | EmbeddingProgress) for fact in facts):
+        if any(isinstance(fact, SettingsChanged | EmbeddingProgress | CandidatesChanged) for fact in facts):
             self.show_all()
 
     def show_all(self) -> None:
@@ -105,7 +106,8 @@ class SettingsScreen(ActionKeys, Screen[None]):
         count = len(settings.problems)
         wrong = [Word(_("{n} wrong in the file").format(n=count), "error", 95)] if count else []
         refused = [Word(_("read-only"), "warning", 90)] if self.host.refusal else []
-        self.top_line.show(words, [*wrong, *refused])
+        waiting = Word(waiting_words(self.engine.candidates.count()), "accent", 65)
+        self.top_line.show(words, [*wrong, waiting, *refused])
 
     def _rows(self) -> Iterable[Row]:
         group = ""

@@ -82,6 +82,7 @@ class Desk:
         if self._memory is None and isinstance(self.app.screen, MemoryScreen):
             self._memory = self.app.screen
         await self.until(lambda: not self.memory.is_asking, "answers")
+        await self.until(lambda: not getattr(self.app.screen, "is_asking", False), "answers of this area")
         await self.pilot.pause()
 
     async def until(self, holds: Callable[[], object], what: str = "it") -> None:

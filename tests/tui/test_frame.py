@@ -5,6 +5,10 @@ import pytest
 from spark_tui.actions import ACTIONS, MOVE
 from spark_tui.app import SparkApp
 from spark_tui.palette import Palette
+from spark_tui.screens.candidates import CandidatesScreen
+from spark_tui.screens.candidates_changes import ChangesScreen
+from spark_tui.screens.candidates_dropped import DroppedScreen
+from spark_tui.screens.candidates_learning import LearningScreen
 from spark_tui.screens.dialogs.keys_help import KeysHelp
 from spark_tui.screens.dialogs.memory_form import MemoryForm
 from spark_tui.screens.doctor import DoctorScreen
@@ -15,7 +19,7 @@ from tests.tui.desk import furnish, seated
 
 
 def test_every_action_of_the_table_has_its_method() -> None:
-    owners = (SparkApp, MemoryScreen, MemoryForm)
+    owners = (SparkApp, MemoryScreen, MemoryForm, CandidatesScreen, DroppedScreen, LearningScreen, ChangesScreen)
     ours = [action for action in ACTIONS if action.where != MOVE]
     assert [action.id for action in ours if not any(hasattr(owner, action.method) for owner in owners)] == []
 
@@ -23,7 +27,8 @@ def test_every_action_of_the_table_has_its_method() -> None:
 async def test_digits_and_g_letters_switch_the_areas(place: Place) -> None:
     furnish(place, "rule")
     async with seated(place) as desk:
-        for keys, area in ((("7",), SettingsScreen), (("8",), DoctorScreen), (("1",), MemoryScreen),
+        for keys, area in ((("2",), CandidatesScreen), (("7",), SettingsScreen), (("8",), DoctorScreen), (("1",), MemoryScreen),
+                           (("g", "c"), CandidatesScreen),
                            (("g", "o"), SettingsScreen), (("g", "d"), DoctorScreen), (("g", "m"), MemoryScreen)):  # fmt: skip
             await desk.press(*keys)
             assert isinstance(desk.app.screen, area)

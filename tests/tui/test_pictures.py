@@ -32,6 +32,7 @@ class Picture:
     glyphs: str = "unicode"
     read_only: bool = False
     fresh: bool = False
+    home: str = "home"
 
 
 def keys(*pressed: str) -> Play:
@@ -123,6 +124,18 @@ async def one_setting(desk: Desk) -> None:
     await desk.press("7", *["j"] * 8, "enter")
 
 
+async def refused_candidate(desk: Desk) -> None:
+    await desk.press("2", "G", "k", "y")
+    await desk.until(lambda: "the candidate still waits" in desk.text)
+
+
+async def edited_candidate(desk: Desk) -> None:
+    await desk.press("2", "j", "j", "j", "e")
+    await desk.until(lambda: desk.app.screen.query("#field-description"))
+    await desk.fill("description", "先给结论")
+    await desk.until(lambda: desk.app.screen.query("#digest"))
+
+
 PICTURES = (
     Picture("list", (80, 24), keys("j", "j")),
     Picture("list_wide", (120, 40), page_beside, look="spark-light"),
@@ -148,6 +161,15 @@ PICTURES = (
     Picture("help", (80, 24), keys("question_mark"), language="zh_CN", look="contrast-light"),
     Picture("settings", (120, 40), keys("7", "j"), language="zh_CN"),
     Picture("setting", (80, 24), one_setting),
+    Picture("candidates", (120, 40), keys("2", "j", "j", "j"), language="zh_CN", home="review"),
+    Picture("candidate_refused", (80, 24), refused_candidate, look="spark-light", home="review"),
+    Picture("candidate_edit", (80, 24), edited_candidate, language="zh_CN", look="contrast-dark", home="review"),
+    Picture("candidate_rename", (60, 20), keys("2", "G", "r"), look="ansi-light", glyphs="blocks", home="review"),
+    Picture("candidates_tiny", (40, 12), keys("2", "space", "space"), language="zh_CN", look="mono", home="review"),
+    Picture("candidates_none", (80, 24), keys("2"), language="zh_CN", look="contrast-light", read_only=True),
+    Picture("dropped", (60, 20), keys("2", "]", "j"), language="zh_CN", look="ansi-dark", home="review"),
+    Picture("learning", (80, 24), keys("2", "]", "]", "j"), look="mono", glyphs="ascii", home="review"),
+    Picture("changes", (120, 40), keys("2", "["), look="contrast-dark", home="review"),
 )
 
 
@@ -178,7 +200,8 @@ def _words_and_marks() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
-def test_picture(picture: Picture, home: Place, snap_compare: Any) -> None:
+def test_picture(picture: Picture, request: pytest.FixtureRequest, snap_compare: Any) -> None:
+    home: Place = request.getfixturevalue(picture.home)
     use_language(picture.language)
     use_glyphs(picture.glyphs)
     place = Place(Path.home() / "fresh") if picture.fresh else home
