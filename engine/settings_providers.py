@@ -81,6 +81,11 @@ class Provider:
         return _shown(self.base_url)
 
 
+def is_on_this_machine(url: str) -> bool:
+    """Whether an address is this machine's own: no proxy knows the way there, and its models take their time."""
+    return _LOCAL.match(url) is not None
+
+
 def read_providers(table: object, problems: list[str]) -> Iterator[Provider]:
     """The providers of the file in its order; what cannot be used is said in ``problems`` and left at its default."""
     for name, each in table.items() if isinstance(table, dict) else ():
@@ -130,7 +135,7 @@ def _window(name: str, window: object, usual: int, problems: list[str]) -> int:
 
 def _timeouts(name: str, given: object, base_url: str, problems: list[str]) -> Timeouts:
     # A model on this machine computes its whole answer before its first byte, at a few words a second.
-    usual = Timeouts(first_byte=LOCAL_FIRST_BYTE_S) if _LOCAL.match(base_url) else Timeouts()
+    usual = Timeouts(first_byte=LOCAL_FIRST_BYTE_S) if is_on_this_machine(base_url) else Timeouts()
     known = [each.name for each in fields(Timeouts)]
     if not isinstance(given, dict):
         problems.append(f"providers.{name}.timeouts takes a table of {', '.join(known)}; the defaults are used")

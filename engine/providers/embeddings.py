@@ -61,7 +61,7 @@ class EndpointEmbedder:
         self._key_source = KeySource(provider, key_env or "", home, environ, address=base_url)
         self._limits = limits
         self._pause = pause
-        self._client = SharedClient()
+        self._client = SharedClient(self._url)
         self._lock = threading.Lock()
         self._dimension: int | None = None
 

@@ -24,7 +24,7 @@ from engine.providers.addresses import (
 )
 from engine.providers.faults import TABLE, ModelFault, classify, error_body, failed, transport_fault
 from engine.providers.reading import NotJson, parsed
-from engine.settings_providers import Timeouts
+from engine.settings_providers import Timeouts, is_on_this_machine
 
 if TYPE_CHECKING:
     import ssl
@@ -173,7 +173,11 @@ class Endpoint:
         loop = asyncio.get_running_loop()
         lease = self._lease
         if anew or lease is None or lease.loop is not loop:
-            lease = _Lease(httpx.AsyncClient(follow_redirects=False, verify=_trust()), loop, closing=anew)
+            lease = _Lease(
+                httpx.AsyncClient(follow_redirects=False, verify=_trust(), trust_env=not is_on_this_machine(self.url)),
+                loop,
+                closing=anew,
+            )
             self._lease = self._lease if anew else lease
         lease.users += 1
         return lease

@@ -20,6 +20,7 @@ from engine.providers.addresses import (
     redirected,
     wait_asked,
 )
+from engine.settings_providers import is_on_this_machine
 
 if TYPE_CHECKING:
     import httpx
@@ -43,9 +44,10 @@ class _Lease:
 
 
 class SharedClient:
-    """One pool of connections for several threads, made at the first call; it follows no redirect by itself."""
+    """One pool of connections to ``url``'s host for several threads, made at the first call; it follows no redirect."""
 
-    def __init__(self) -> None:
+    def __init__(self, url: str) -> None:
+        self._url = url
         self._lock = threading.Lock()
         self._lease: _Lease | None = None
 
@@ -53,7 +55,7 @@ class SharedClient:
     def borrowed(self) -> Iterator["httpx.Client"]:
         """The client, kept open until the end of the block even when it is closed meanwhile."""
         with self._lock:
-            lease = self._lease = self._lease or _made()
+            lease = self._lease = self._lease or _made(self._url)
             lease.users += 1
         try:
             yield lease.client
@@ -76,10 +78,10 @@ class SharedClient:
             lease.client.close()
 
 
-def _made() -> _Lease:
+def _made(url: str) -> _Lease:
     import httpx
 
-    return _Lease(httpx.Client(follow_redirects=False))
+    return _Lease(httpx.Client(follow_redirects=False, trust_env=not is_on_this_machine(url)))
 
 
 def post_json(

@@ -228,3 +228,11 @@ def test_the_gate_log_does_not_grow_without_end(school: School) -> None:
     with school.engine.database.write() as connection:
         gate_log.note(connection, drops)
     assert GateLog(school.engine.database).count() == gate_log.KEPT
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+def test_a_model_on_this_machine_is_not_looked_for_behind_a_proxy(
+    school: School, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert school.turn(item("tea", "Likes tea"))[0]["outcome"] == "added"
