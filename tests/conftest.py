@@ -109,3 +109,13 @@ def _vocabulary() -> object:
     counter = TokenCounter()
     assert counter.exact
     return counter
+
+
+@pytest.fixture(autouse=True)
+def _speaks_english() -> None:
+    """Begin every test in English with the usual marks, whatever language the one before it spoke."""
+    from spark_tui.text.glyphs import use_glyphs
+    from spark_tui.text.i18n import use_language
+
+    use_language("en")
+    use_glyphs("unicode")
