@@ -50,6 +50,7 @@ class Jobs:
         """
         if connection is not None:
             return self._put(connection, kind, key, payload, folder, session, turn)
+        self._database.check_writable()  # a job in a temporary index would be acknowledged and lost
         with self._database.write() as own:
             job = self._put(own, kind, key, payload, folder, session, turn)
         self._bus.announce(JobsChanged())

@@ -252,7 +252,9 @@ def failures(day: Day) -> None:
     assert {path.name.partition("-")[0] for path, _ in occurrences(day.cli.home, b"wombatlearn")} == {"spark.db"}
     day.server.script.default = Say()
     day.server.script.when(EXTRACTS, whole)
-    for job in day.cli.json("jobs", "list")["jobs"]:
-        if job["state"] != "done":
-            day.ears.run("jobs", "run", job["id"])
+    for _ in range(5):  # a machine under load may time out once: what is not done keeps its text, and rightly
+        waiting = [job["id"] for job in day.cli.json("jobs", "list")["jobs"] if job["state"] != "done"]
+        for job_id in waiting:
+            day.ears.run("jobs", "run", job_id)
+    assert waiting == []
     day.look()
