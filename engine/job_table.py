@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import apsw
 
+from engine.storage.erasing import apart
+
 Json = Mapping[str, Any]
 _COLUMNS: Final = (
     "id, kind, key, state, folder, session, turn, attempts, reason, result, created_at, due_at, finished_at"
@@ -74,7 +76,7 @@ def insert(
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(kind, key) DO NOTHING",
         (
             job_id, kind, key, JobState.QUEUED, str(folder) if folder else None, session, turn,
-            json.dumps(payload, ensure_ascii=True), now, now,
+            apart(json.dumps(payload, ensure_ascii=True)), now, now,
         ),
     )  # fmt: skip
 

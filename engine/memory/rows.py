@@ -21,7 +21,7 @@ from engine.memory.model import (
     State,
     Validity,
 )
-from engine.storage import files, fulltext
+from engine.storage import erasing, files, fulltext
 from engine.storage.files import Signature
 from engine.storage.vectors import VectorIndex
 
@@ -39,6 +39,7 @@ ACTIVE = (
 )
 NEVER = 2**62
 _PURGE_DUE = "fts_purge_due"
+_WITH_TEXT = ("memory_entry", "memory_revision", "memory_entity", "memory_change", "memory_candidate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +258,9 @@ def purge_due(connection: apsw.Connection) -> bool:
 
 
 def purge(connection: apsw.Connection) -> None:
-    """Rewrite the full-text index without what was deleted: a contentless table only marks it, words and all."""
+    """Rewrite what held words of a deleted memory: its tables, and the full-text index that only marks them deleted."""
+    for table in _WITH_TEXT:
+        erasing.rewrite(connection, table)
     connection.execute("INSERT INTO memory_fts(memory_fts) VALUES('optimize')")
 
 

@@ -11,6 +11,7 @@ import apsw
 from engine.clock import DAY_MS
 from engine.memory.candidates.model import Action, Candidate, CandidateState, Origin, Quoted, Wording, digest_of
 from engine.memory.model import EvidenceStatus, MemoryType, Scope
+from engine.storage.erasing import rewrite
 
 _COLUMNS = (
     "id, layer, scope, scope_ref, action, origin, state, type, name, description, body, confidence, digest,"
@@ -102,12 +103,13 @@ def decide(
     result_id: str | None = None,
     operation: str | None = None,
 ) -> None:
-    """A pending candidate is decided; its text goes."""
+    """A pending candidate is decided; its text goes, from the file as well."""
     connection.execute(
         f"UPDATE memory_candidate SET state = ?, decided_at = ?, result_id = ?, operation = ?, {_WIPED}"
         " WHERE id = ? AND state = 'pending'",
         (state.value, now, result_id, operation, candidate_id),
     )
+    rewrite(connection, "memory_candidate")
 
 
 def tidy(connection: apsw.Connection, now: int) -> None:

@@ -3,6 +3,7 @@
 import apsw
 
 # ``payload`` and ``progress`` hold text of a conversation, secrets taken out; both are emptied when the job is done.
+# The payload is stored ``apart``: no column before it holds any, and none after it is in a page that others share.
 SCHEMA = """
 CREATE TABLE job(
   seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, key TEXT NOT NULL,
